@@ -2,8 +2,7 @@
 
 import numpy as np
 from nlihub.builders.core.schema import SPLITS
-from nlihub.builders.procedures.papers.balance import balance
-from nlihub.builders.procedures.papers.statements import SAME_ID, SAME_PAPER, SAME_TEXT
+from nlihub.builders.procedures.papers.choose import SAME_ID, SAME_PAPER, SAME_TEXT
 
 
 def doubled_papers(papers):
@@ -46,19 +45,17 @@ def are_in_two_splits(split, one, other):
     return found
 
 
-def select_pairs(pairs, split, domain, label, sizes):
-    """Which pairs are dropped again or for two splits, the split of the others, and which are left.
+def are_balanced(classes, draw, sizes):
+    """Which pairs are left of each class of a split and domain: those of least draw.
 
     Args:
-        pairs: Columns of n pairs.
-        split: n numbers of the splits of their papers, -1 where these are not taken.
-        domain: n numbers of domains.
-        label: n numbers of labels.
-        sizes: Returns the sizes of classes, of splits.
+        classes: For each pair its split, domain and label, by their numbers.
+        draw: n numbers.
+        sizes: The sizes of classes, by split and domain.
     """
-    again = are_again(pairs["texts_key"], pairs["order_key"], split >= 0)
-    split = np.where(again, -1, split)
-    doubled = are_in_two_splits(split, pairs["premise_key"], pairs["second_key"])
-    split = np.where(doubled, -1, split)
-    is_balanced = balance(label, split, domain, pairs["draw_key"], sizes(split))
-    return again, doubled, split, is_balanced
+    left = [sizes.get((split, domain), 0) for split, domain, _ in classes]
+    taken, found = {}, np.zeros(len(classes), bool)
+    for number in np.argsort(draw, kind="stable").tolist():
+        place = taken[classes[number]] = taken.get(classes[number], 0) + 1
+        found[number] = place <= left[number]
+    return found

@@ -19,17 +19,14 @@ from command_line import run_command
 from conftest import ROOT
 from constructing import from_papers
 from datasets import load_dataset
-from nlihub.builders.procedures import shards
-from nlihub.builders.procedures.papers import place_papers
-from nlihub.builders.procedures.papers import rows as paper_rows
-from nlihub.builders.procedures.papers.extract import Job
-from nlihub.builders.procedures.papers.pairs import PairRules
+from nlihub.builders.core.options import BuildOptions
+from nlihub.builders.dataflow import order, work
+from nlihub.builders.dataflow.order import OrderedRows
+from nlihub.builders.dataflow.work import LocalEngine, read_corpus
 from nlihub.builders.versions.manifest import Manifest
 from nlihub.builders.versions.version import BuiltVersion
 from nlihub.loaders import progress
 from nlihub.loaders.corpora.papers.files import find_paper_files
-from nlihub.loaders.corpora.papers.metadata import Metadata
-from nlihub.loaders.corpora.papers.sentences import split_sentences
 from nlihub.loaders.errors import (
     CorpusError,
     MetadataError,
@@ -63,7 +60,7 @@ def made(papers, tmp_path_factory):
 
 @pytest.fixture
 def one_file_a_shard(monkeypatch):
-    monkeypatch.setattr(shards, "SHARD_BYTES", 1)
+    monkeypatch.setattr(work, "SHARD_BYTES", 1)
 
 
 def content(folder):
@@ -209,11 +206,19 @@ class TestSameBytes:
         other.write_bytes(gzip.compress(lines.encode()))
         self.build(made, tmp_path, [one, other])
 
-    def test_parts_that_are_sorted_one_after_another(self, made, papers, tmp_path, monkeypatch):
-        monkeypatch.setattr(paper_rows, "PART_ROWS", 100)
-        monkeypatch.setattr(paper_rows, "_BATCH_ROWS", 7)
-        path = write_lines(tmp_path / "p.jsonl", papers)
-        again = from_papers("my_nli", path, tmp_path / "b", **YEARS)
+    def test_parts_that_are_sorted_one_after_another(
+        self, made, papers, tmp_path, monkeypatch, one_file_a_shard
+    ):
+        for name, n in (
+            ("PART_ROWS", 100),
+            ("_BATCH_ROWS", 7),
+            ("_RUN_ROWS", 30),
+            ("_RUN_SHARDS", 2),
+        ):
+            monkeypatch.setattr(order, name, n)
+        for n in range(5):
+            write_lines(tmp_path / "p" / f"{n}.jsonl", papers[n::5])
+        again = from_papers("my_nli", tmp_path / "p", tmp_path / "b", **YEARS)
         for config in ("default", "unbalanced"):
             assert rows_of(again.folder, config) == rows_of(made.folder, config)
 
@@ -222,29 +227,28 @@ class TestSameBytes:
     ):
         for n in range(5):
             write_lines(tmp_path / "p" / f"{n}.jsonl", papers[n::5])
-        monkeypatch.setattr(place_papers, "_GROUP_BYTES", 1)
-        monkeypatch.setattr(paper_rows, "PART_ROWS", 100)
-        run, done = paper_rows._RunJob.run, []
+        monkeypatch.setattr(order, "_RUN_SHARDS", 1)
+        run, done = order._RunWriter.__call__, []
 
-        def stop(self, group):
+        def stop(self, group, folder):
             if len(done) == 3:
                 raise KeyboardInterrupt
-            run(self, group)
+            run(self, group, folder)
             done.append(group)
 
-        monkeypatch.setattr(paper_rows._RunJob, "run", stop)
+        monkeypatch.setattr(order._RunWriter, "__call__", stop)
         with pytest.raises(KeyboardInterrupt):
             from_papers("my_nli", tmp_path / "p", tmp_path / "b", **YEARS)
         done.clear()  # two are left to make: four would stop it again
         again = from_papers("my_nli", tmp_path / "p", tmp_path / "b", **YEARS)
         assert len(done) == 2
-        assert rows_of(again.folder) == rows_of(made.folder)
+        assert content(again.folder) == content(made.folder)
 
     def test_parts_in_two_processes_are_those_of_one(self, papers, tmp_path, monkeypatch):
         path = write_lines(tmp_path / "p.jsonl", papers)
-        monkeypatch.setattr(paper_rows, "PART_ROWS", 300)
+        monkeypatch.setattr(order, "PART_ROWS", 300)
         seen = []
-        map_parts = paper_rows.PaperRows.map_parts
+        map_parts = OrderedRows.map_parts
 
         def compare(rows, job, num_proc):
             one = [batch.table for batch in rows.batches()]
@@ -253,8 +257,8 @@ class TestSameBytes:
             seen.append(len(parts))
             return map_parts(rows, job, num_proc)
 
-        monkeypatch.setattr(paper_rows.PaperRows, "map_parts", compare)
-        from_papers("my_nli", path, tmp_path / "b", **YEARS)
+        monkeypatch.setattr(OrderedRows, "map_parts", compare)
+        from_papers("my_nli", path, tmp_path / "b", num_proc=2, **YEARS)
         assert seen[0] > 1
 
     def test_another_hash_seed_and_folder(self, made, papers, tmp_path):
@@ -275,16 +279,16 @@ class TestSameBytes:
         code = f"""
 import os, signal
 from constructing import from_papers
-from nlihub.builders.procedures import shards
-from nlihub.builders.procedures.papers import extract
-shards.SHARD_BYTES = 1
-run, done = extract.Job.run, []
-def count(self, shard):
+from nlihub.builders.dataflow import work
+from nlihub.builders.procedures.papers.read import ReadPapers
+work.SHARD_BYTES = 1
+read, done = ReadPapers.__call__, []
+def count(self, shard, folder):
     if len(done) == 3:
         os.kill(os.getpid(), signal.SIGKILL)
-    run(self, shard)
+    read(self, shard, folder)
     done.append(shard)
-extract.Job.run = count
+ReadPapers.__call__ = count
 from_papers("my_nli", "p", "b", **{YEARS!r})
 """
         cache = tmp_path / "cache"
@@ -293,14 +297,12 @@ from_papers("my_nli", "p", "b", **{YEARS!r})
         killed = subprocess.run(command, cwd=tmp_path, env=env, capture_output=True, check=False)
         assert killed.returncode == -signal.SIGKILL, killed.stderr.decode()[-2000:]
         assert not (tmp_path / "b" / "my_nli").exists()
-        left = sorted(cache.glob("construct/*/*/*/report.json"))
-        assert len(left) == 3
-        times = {path: path.stat().st_mtime_ns for path in left}
-        code = code.replace("len(done) == 3", "len(done) == 5")  # five are left to do
+        assert len(list(cache.glob("construct/*/*/rows.parquet"))) == 3
+        # Five are left: were the three made anew, the sixth would kill it.
+        code = code.replace("len(done) == 3", "len(done) == 5")
         subprocess.run([*command[:2], code], cwd=tmp_path, env=env, check=True)
         assert content(tmp_path / "b" / "my_nli") == content(made.folder)
-        assert times  # they were not made anew, or the sixth would have killed it
-        assert not list(cache.glob("construct/*/*/*"))
+        assert not list(cache.glob("construct/*"))
 
     def test_what_differs_from_a_version_that_is_replaced_is_told(self, papers, tmp_path):
         given = YEARS | {"output": tmp_path / "b"}
@@ -345,15 +347,14 @@ from_papers("my_nli", "p", "b", **{YEARS!r})
         code = f"""
 import os, signal, nlihub.construct
 from constructing import from_papers
-from nlihub.builders.procedures import shards
-from nlihub.builders.procedures import spark
+from nlihub.builders.dataflow import spark, work
 from pyspark.sql import SparkSession
-shards.SHARD_BYTES = spark._ITEMS_PER_CORE = 1
-work, done = spark._map_at_once, []
+work.SHARD_BYTES = spark._ITEMS_PER_CORE = 1
+map_at_once, done = spark._map_at_once, []
 def count(*given):
     if len(done) == 2 and "KILLED" in os.environ:
         os.kill(os.getpid(), signal.SIGKILL)
-    yield from work(*given)
+    yield from map_at_once(*given)
     done.append(given)
     print(len(given[2]))
 spark._map_at_once = count
@@ -368,11 +369,11 @@ from_papers("my_nli", "p", "b", **{YEARS!r}, engine=nlihub.construct.spark_engin
             command, cwd=tmp_path, env=env | {"KILLED": "1"}, capture_output=True, check=False
         )
         assert killed.returncode == -signal.SIGKILL, killed.stderr.decode()[-2000:]
-        assert len(list(cache.glob("construct/*/*/*/report.json"))) == 4  # two cores, twice
+        assert len(list(cache.glob("construct/*/*/rows.parquet"))) == 4  # two cores, twice
         done = subprocess.run(command, cwd=tmp_path, env=env, check=True, capture_output=True)
         assert done.stdout.split()[0] == b"2"  # shards that were left
         assert content(tmp_path / "b" / "my_nli") == content(made.folder)
-        assert not list(cache.glob("construct/*/*/*"))
+        assert not list(cache.glob("construct/*"))
 
 
 class TestChoices:
@@ -653,17 +654,17 @@ class TestBadInput:
             from_papers("my_nli", tmp_path / "nowhere", tmp_path / "b")
 
     def test_a_file_that_vanishes_is_reported(self, tmp_path, papers, monkeypatch):
-        from nlihub.builders.procedures.papers import extract
+        from nlihub.builders.procedures.papers import read as reading
 
         path = write_lines(tmp_path / "p" / "q.jsonl", papers[:2])
-        read = extract.read_papers
+        read = reading.read_papers
 
         def vanish(file, split):
             if file.name == "q.jsonl":
                 path.unlink()
             return read(file, split)
 
-        monkeypatch.setattr(extract, "read_papers", vanish)
+        monkeypatch.setattr(reading, "read_papers", vanish)
         made = self.build(tmp_path, papers[2:])
         (entry,) = made.left_out["skipped"]
         assert (Path(entry["file"]).name, entry["reason"]) == ("q.jsonl", "unreadable")
@@ -676,15 +677,16 @@ class TestBadInput:
     ):
         monkeypatch.setattr(progress, "_EVERY_S", 0.0)
         write_lines(tmp_path / "papers/a.jsonl", papers[:20])
-        work = Job(PairRules(), split_sentences, Metadata()), shards.LocalEngine(1), tmp_path
+        options = BuildOptions(cache_dir=tmp_path)
+        given = lambda *_: None, ["builders.procedures.papers"], LocalEngine(1), options  # noqa: E731
         with (
             pytest.raises(KeyboardInterrupt),
-            shards.worked_off(find_paper_files([tmp_path / "papers"]), *work),
+            read_corpus(find_paper_files([tmp_path / "papers"]), *given),
         ):
             raise KeyboardInterrupt
         write_lines(tmp_path / "papers/b.jsonl", papers[20:])
         files = find_paper_files([tmp_path / "papers"])
-        with shards.worked_off(files, *work):
+        with read_corpus(files, *given):
             pass
         n_bytes = sum(file.size for file in files)
         lines = capsys.readouterr().err.splitlines()

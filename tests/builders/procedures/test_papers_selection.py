@@ -1,184 +1,167 @@
 """Choosing papers and pairs by SQL: as in memory, whatever the ties, and resumed where it was."""
 
-import sys
 from collections import Counter
-from shutil import which
+from types import SimpleNamespace
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from nlihub.builders.core.schema import SPLITS
-from nlihub.builders.core.sql import DuckDBEngine, open_database
-from nlihub.builders.procedures.papers.balance import class_sizes
-from nlihub.builders.procedures.papers.extract import (
-    PAIR_SCHEMA,
-    PAIRS,
-    PAPER_SCHEMA,
-    PAPERS,
-    ShardReport,
-    shard_key,
+from nlihub.builders.core.sql import DuckDBEngine, run_statements
+from nlihub.builders.procedures.papers.choose import (
+    PAIR_STATEMENTS,
+    PAPER_STATEMENTS,
+    balance_statement,
+    class_sizes,
+    label_statement,
 )
 from nlihub.builders.procedures.papers.phrases import LinkingPhrases
-from nlihub.builders.procedures.papers.place_papers import PlaceJob, ShardGroup
-from nlihub.builders.procedures.papers.select import Selector
-from nlihub.builders.procedures.splits import ByRatio
-from nlihub.loaders.corpora.papers.paper import SkippedPaper
+from nlihub.builders.procedures.papers.read import PAIR_SCHEMA, PAIRS, PAPER_SCHEMA, PAPERS
 from nlihub.loaders.errors import CorpusError
-from selection_oracle import doubled_papers, select_pairs
+from selection_oracle import are_again, are_balanced, are_in_two_splits, doubled_papers
 
 PHRASES = LinkingPhrases.read()
-SPLITTING = ByRatio(0.5, 0.25)
-DOMAINS = ("a", "b", "", "No name")
+DOMAINS = ("a", "b")
+N_PAPERS, N_PAIRS = 60, 1500
 
 
-def make_shards(folder, seed, n_shards=3, n_papers=60, n_pairs=1500):
-    """Folders of shards with few ids, hashes, sentences and draws, so that there are many ties."""
+@pytest.fixture(scope="module", params=range(1, 5))
+def shards(request, tmp_path_factory):
+    return make_shards(tmp_path_factory.mktemp("shards"), request.param)
+
+
+def make_shards(folder, seed, n_shards=3):
+    """Tables of shards with few ids, hashes, sentences and draws, so that there are many ties."""
     draw = np.random.default_rng(seed)
-    folders = []
+    files = {PAPERS: [], PAIRS: []}
     for number in range(n_shards):
-        place = folder / f"shard-{number}"
-        place.mkdir(parents=True)
-        folders.append(place)
+        key = int(draw.integers(-(2**63), 2**63))
+        few = draw.integers(0, 5, N_PAPERS) == 0  # most papers have a text of their own
+        words = draw.integers(-(2**62), 2**62, N_PAPERS)
+        words[few] = draw.choice([-9, 0, 7], few.sum())
+        ids = draw.integers(0, 150, N_PAPERS)
+        reasons = draw.choice([None, None, None, None, "of another year"], N_PAPERS)
+        years, low = draw.integers(0, 3, N_PAPERS), draw.integers(0, 2, N_PAPERS)
+        # In each shard: four papers again, and four again under other ids.
+        ids[:4], ids[4:8] = range(900, 904), range(904 + 4 * number, 908 + 4 * number)
+        words[:8], years[:8], low[:8], reasons[:8] = range(8), 0, 0, None
         papers = {
-            "id": [f"p{n}" for n in draw.integers(0, 150, n_papers)],
-            "year": [int(n) or None for n in draw.integers(0, 3, n_papers)],
-            "domain": [
-                DOMAINS[n] or None for n in draw.choice(4, n_papers, p=[0.5, 0.4, 0.05, 0.05])
-            ],
-            "hash": [bytes([n]) * 16 for n in draw.choice([0, 1, 127, 128, 200, 255], n_papers)],
-            "n_sentences": draw.integers(1, 9, n_papers),
-            "file": [f"f{number}"] * n_papers,
-            "line": range(1, n_papers + 1),
+            "shard": [key] * N_PAPERS,
+            "paper": range(N_PAPERS),
+            "id": [f"p{n}" for n in ids],
+            "hash_high": words,
+            "hash_low": low,
+            "year": years,
+            "domain": [DOMAINS[n % 2] for n in words],
+            "n_sentences": draw.integers(1, 9, N_PAPERS),
+            # By the id, as in a corpus.
+            "split": [-1 if why else int(n) % 3 for n, why in zip(ids, reasons, strict=True)],
+            "reason": reasons,
+            "detail": [why and "1999" for why in reasons],
+            "file": [f"f{number}"] * N_PAPERS,
+            "line": range(1, N_PAPERS + 1),
         }
-        table = pa.Table.from_pydict(papers, PAPER_SCHEMA)
-        if number:  # most papers have a text of their own
-            table = table.set_column(
-                3, "hash", pa.array([draw.bytes(16) for _ in range(n_papers)], pa.binary(16))
-            )
-        pq.write_table(table, place / PAPERS)
-        category = draw.integers(0, len(PHRASES.categories), n_pairs)
-        drawn = draw.integers(-20, 20, n_pairs)
         pairs = {
-            "shard_key": np.full(n_pairs, shard_key(place)),
-            "pair": np.arange(n_pairs),
-            "paper": draw.integers(0, n_papers, n_pairs),
-            "category": category,
-            "first": np.zeros(n_pairs, int),
-            "second": np.zeros(n_pairs, int),
-            "order_key": draw.integers(-9, 9, n_pairs),
-            "draw_key": drawn,
-            "draw_bucket": drawn // 5 + 4,
-            "texts_key": draw.integers(-3000, 3000, n_pairs),
-            "premise_key": draw.integers(-9000, 9000, n_pairs),
-            "second_key": draw.integers(-9000, 9000, n_pairs),
+            "shard": np.full(N_PAIRS, key),
+            "row": np.arange(N_PAIRS),
+            "paper": draw.integers(0, N_PAPERS, N_PAIRS),
+            "category": draw.integers(0, len(PHRASES.categories), N_PAIRS),
+            "order_key": draw.integers(-9, 9, N_PAIRS),
+            "draw_key": draw.integers(-20, 20, N_PAIRS),
+            "texts_key": draw.integers(-3000, 3000, N_PAIRS),
+            "premise_key": draw.integers(-9000, 9000, N_PAIRS),
+            "second_key": draw.integers(-9000, 9000, N_PAIRS),
         }
-        pq.write_table(pa.Table.from_pydict(pairs, PAIR_SCHEMA), place / PAIRS)
-        found = Counter(PHRASES.categories[n] for n in category.tolist())
-        skipped = [SkippedPaper(f"g{number}", 0, "unreadable", "b\ud800")] * number
-        ShardReport(skipped, dict(found), {}).write(place)
-    return folders
+        for name, columns, schema in (
+            (PAPERS, papers, PAPER_SCHEMA),
+            (PAIRS, pairs, PAIR_SCHEMA),
+        ):
+            files[name].append(folder / f"{name}-{number}.parquet")
+            pq.write_table(pa.Table.from_pydict(columns, schema), files[name][-1])
+    return files
 
 
-def select(folders, folder, engine=None, quotas=None):
-    """Choose by SQL: the papers, the pairs, and the pairs with their decisions."""
-    groups = [
-        ShardGroup(0, folders[:2], folder / "placed" / "0"),
-        ShardGroup(2, folders[2:], folder / "placed" / "1"),
-    ]
-    for group in groups:
-        if not group.target.is_dir():
-            PlaceJob(SPLITTING, 1).run(group)
-    with open_database(folder) as database:
-        engine = engine or DuckDBEngine(database)
-        selector = Selector(groups, folder, database, engine)
-        papers = selector.select_papers(SPLITTING)
-        pairs = selector.select_pairs(papers, PHRASES, SPLITTING.splits, quotas or {})
-    chosen = pa.concat_tables(map(pq.read_table, pairs.files))
-    return papers, pairs, chosen.sort_by([("shard", "ascending"), ("pair", "ascending")])
+def choose(files, folder, engine=None, quotas=None):
+    """Choose by SQL; return the results by name, in the order of shards and rows."""
+    engine = engine or DuckDBEngine()
+    statements = [*PAPER_STATEMENTS, *PAIR_STATEMENTS, label_statement(PHRASES, DOMAINS)]
+    tables = run_statements(statements, files, folder, "key", engine)
+    sizes = sizes_of(
+        zip(*(read(tables["taken_pairs"])[c] for c in ("split", "domain", "label")), strict=True),
+        quotas,
+    )
+    tables = run_statements([balance_statement(sizes, DOMAINS)], tables, folder, "key", engine)
+    return {name: read(found) for name, found in tables.items()}
 
 
-def compare(folders, found, quotas=None):
-    """Compare with choosing in memory."""
-    papers, pairs, chosen = found
-    tables = [pq.read_table(folder / PAPERS) for folder in folders]
-    rows = [
-        (row["id"], row["hash"], row["year"] or 0, row["domain"] or "")
-        for table in tables
-        for row in table.to_pylist()
-    ]
-    job = PlaceJob(SPLITTING, 1)
-    places = [job.place(key, year, domain) for key, _, year, domain in rows]
-    reasons = {n: place.reason for n, place in enumerate(places) if place.split is None}
-    reasons |= doubled_papers([None if n in reasons else row for n, row in enumerate(rows)])
-    counts = Counter([*reasons.values(), *["unreadable"] * 3])
-    assert papers.counts["dropped"] == dict(sorted(counts.items()))
-    assert papers.counts["read"] == len(rows) + 3 == papers.counts["kept"] + sum(counts.values())
-    lines = [(n, line) for n in range(3) for line in range(1, len(tables[0]) + 1)]
-    assert [(entry.file, entry.line, entry.reason) for entry in papers.skipped] == sorted(
+def sizes_of(classes, quotas):
+    return class_sizes(Counter(classes), SPLITS, DOMAINS, PHRASES.label_names, quotas or {})
+
+
+def read(files):
+    table = pq.ParquetDataset(files).read()
+    order = [(name, "ascending") for name in ("shard", "row", "paper") if name in table.schema.names]
+    return (table.sort_by(order) if order else table).to_pydict()
+
+
+def choose_in_memory(files, quotas=None):
+    """Choose the obvious way: the reasons of papers by number, and what becomes of each pair."""
+    papers, pairs = (SimpleNamespace(**read(files[name])) for name in (PAPERS, PAIRS))
+    columns = (papers.id, papers.hash_high, papers.hash_low, papers.year, papers.domain)
+    reasons = {n: why for n, why in enumerate(papers.reason) if why}
+    reasons |= doubled_papers(
         [
-            *((f"f{lines[n][0]}", lines[n][1], reason) for n, reason in reasons.items()),
-            *((f"g{n}", 0, "unreadable") for n in (1, 2, 2)),
+            None if n in reasons else (id_, (high, low), year, domain)
+            for n, (id_, high, low, year, domain) in enumerate(zip(*columns, strict=True))
         ]
     )
-    domains = sorted({row[3] for n, row in enumerate(rows) if n not in reasons})
-    assert papers.domains == domains
-    columns = pa.concat_tables([pq.read_table(folder / PAIRS) for folder in folders])
-    shard = np.repeat(np.arange(3), [pq.read_metadata(f / PAIRS).num_rows for f in folders])
-    of_pair = {name: columns[name].to_numpy() for name in columns.column_names}
-    paper = of_pair["paper"] + shard * len(tables[0])
-    taken = np.array([n not in reasons for n in range(len(rows))])
-    numbers = [SPLITS.index(place.split) if place.split else -1 for place in places]
-    split = np.where(taken[paper], np.array(numbers)[paper], -1)
-    domain = np.array([domains.index(row[3]) if row[3] in domains else -1 for row in rows])[paper]
-    label = np.array(PHRASES.label_of_category)[of_pair["category"]]
+    number = {place: n for n, place in enumerate(zip(papers.shard, papers.paper, strict=True))}
+    of_pair = np.array([number[place] for place in zip(pairs.shard, pairs.paper, strict=True)])
+    taken = np.array([n not in reasons for n in range(len(papers.id))])
+    split = np.where(taken, papers.split, -1)[of_pair]
+    again = are_again(np.array(pairs.texts_key), np.array(pairs.order_key), split >= 0)
+    split = np.where(again, -1, split)
+    sentences = np.array(pairs.premise_key), np.array(pairs.second_key)
+    in_two = are_in_two_splits(split, *sentences)
+    split = np.where(in_two, -1, split)
+    domain = [DOMAINS.index(papers.domain[n]) for n in of_pair]
+    labels = [PHRASES.label_of_category[n] for n in pairs.category]
+    classes = list(zip(split.tolist(), domain, labels, strict=True))
+    is_balanced = are_balanced(classes, pairs.draw_key, sizes_of(classes, quotas))
+    return SimpleNamespace(**vars(), n_not_taken=int((~taken[of_pair]).sum()))
 
-    def sizes(split):
-        counted = Counter(zip(split.tolist(), domain.tolist(), label.tolist(), strict=True))
-        return class_sizes(counted, SPLITTING.splits, domains, PHRASES.label_names, quotas or {})
 
-    again, doubled, split, is_balanced = select_pairs(of_pair, split, domain, label, sizes)
-    assert again.sum() > 0
-    assert doubled.sum() > 0
-    left = np.flatnonzero(split >= 0)
-    assert pairs.n_rows == len(chosen) == len(left)
-    for name, expected in (
-        ("shard", shard),
-        ("pair", of_pair["pair"]),
-        ("split", split),
-        ("domain", domain),
-        ("label", label),
-        ("is_balanced", is_balanced),
+@pytest.mark.parametrize("quotas", [{}, {"test": 3}])
+def test_sql_chooses_as_in_memory(shards, quotas, tmp_path):
+    found, expected = choose(shards, tmp_path, quotas=quotas), choose_in_memory(shards, quotas)
+    assert Counter(found["left_out"]["reason"]) == Counter(expected.reasons.values())
+    assert len(set(expected.reasons.values())) == 4
+    lines = zip(found["left_out"]["file"], found["left_out"]["line"], strict=True)
+    papers, pairs = expected.papers, expected.pairs
+    assert set(lines) == {(papers.file[n], papers.line[n]) for n in expected.reasons}
+    places = list(zip(pairs.shard, pairs.row, strict=True))
+    for name, members in (
+        ("pairs_again", expected.again),
+        ("pairs_in_two_splits", expected.in_two),
+        ("chosen", expected.split >= 0),
     ):
-        assert chosen[name].to_pylist() == expected[left].tolist(), name
-    for name, which_ones in (
-        ("the same texts again", again),
-        ("one of its sentences is in another split", doubled),
-        ("its paper is not taken", ~taken[paper]),
-    ):
-        n_found = sum(counts["dropped"].get(name, 0) for counts in pairs.counts.values())
-        assert n_found == which_ones.sum()
-    for number, name in enumerate(SPLITS):
-        assert pairs.n_balanced(name) == (is_balanced & (split == number)).sum()
-    for counts in pairs.counts.values():
-        assert counts["read"] == counts["kept"] + sum(counts["dropped"].values())
-
-
-@pytest.mark.parametrize(("seed", "quotas"), [(1, {}), (2, {"test": 3}), (3, {}), (4, {})])
-def test_sql_chooses_as_in_memory(tmp_path, seed, quotas):
-    folders = make_shards(tmp_path, seed)
-    compare(folders, select(folders, tmp_path / "results", quotas=quotas), quotas)
-
-
-def test_half_a_character_in_a_report_does_no_harm(tmp_path):
-    papers, _, _ = select(make_shards(tmp_path, 1), tmp_path / "results")
-    assert [entry.detail for entry in papers.skipped if entry.file == "g1"] == ["b?"]
+        rows = list(zip(found[name]["shard"], found[name]["row"], strict=True))
+        assert members.sum() > 0
+        assert rows == [place for place, is_there in zip(places, members, strict=True) if is_there]
+    left = np.flatnonzero(expected.split >= 0)
+    split, domain = expected.split[left], np.array(expected.domain)[left]
+    balanced = np.where(expected.is_balanced[left], split, -1)
+    assert found["chosen"]["in_unbalanced"] == split.tolist()
+    assert found["chosen"]["in_default"] == balanced.tolist()
+    for number, name in enumerate(DOMAINS):
+        of_domain = np.where(domain == number, balanced, -1)
+        assert found["chosen"][f"in_{name}"] == of_domain.tolist()
 
 
 def test_a_class_without_a_pair_is_found(tmp_path):
-    folders = make_shards(tmp_path, 1)
     with pytest.raises(CorpusError, match=r"train of a has .*expected 900 or more of each"):
-        select(folders, tmp_path / "results", quotas={"train": 900})
+        choose(make_shards(tmp_path, 1), tmp_path / "results", quotas={"train": 900})
 
 
 class Stopped(DuckDBEngine):
@@ -196,43 +179,21 @@ class Stopped(DuckDBEngine):
 
 
 def test_it_goes_on_at_the_statement_where_it_was(tmp_path):
-    folders = make_shards(tmp_path, 5)
+    files = make_shards(tmp_path, 5)
     every = Stopped()
-    whole = select(folders, tmp_path / "whole", every)
+    whole = choose(files, tmp_path / "whole", every)
     for n_done in (1, 6):  # among papers, and among pairs
         with pytest.raises(KeyboardInterrupt):
-            select(folders, tmp_path / "parts", Stopped(n_done))
+            choose(files, tmp_path / "parts", Stopped(n_done))
     last = Stopped()
-    found = select(folders, tmp_path / "parts", last)
+    assert choose(files, tmp_path / "parts", last) == whole
     assert last.n_done == every.n_done - 7
-    assert found[2].equals(whole[2])
-    other = Stopped()
-    select(folders, tmp_path / "parts", other, quotas={"test": 3})
-    assert 0 < other.n_done < every.n_done  # what does not depend on quotas is not chosen anew
 
 
 @pytest.mark.slow
-def test_spark_chooses_the_same(tmp_path, monkeypatch):
-    pytest.importorskip("pyspark", reason="Spark is not installed (extra spark)")
-    if which("java") is None:
-        pytest.skip("Spark needs Java")
-    from nlihub.builders.procedures.spark import spark_engine
-    from pyspark.sql import SparkSession
+def test_spark_chooses_the_same(tmp_path, spark_cluster):
+    from nlihub.builders.dataflow.spark import spark_engine
 
-    monkeypatch.setenv("PYSPARK_PYTHON", sys.executable)
-    session = (
-        SparkSession.builder.master("local[2]")
-        .config("spark.ui.enabled", "false")
-        .config("spark.driver.bindAddress", "127.0.0.1")
-        .config("spark.sql.shuffle.partitions", "2")
-        .getOrCreate()
-    )
-    try:
-        engine = spark_engine(session, tmp_path).sql
-        folders = make_shards(tmp_path, 1)
-        found = select(folders, tmp_path / "spark", engine)
-        compare(folders, found)
-        with_duckdb = select(folders, tmp_path / "duckdb")[2]
-        assert found[2].to_pylist() == with_duckdb.to_pylist()
-    finally:
-        session.stop()
+    files = make_shards(tmp_path, 1)
+    found = choose(files, tmp_path / "spark", spark_engine(spark_cluster, tmp_path).sql)
+    assert found["chosen"] == choose(files, tmp_path / "duckdb")["chosen"]

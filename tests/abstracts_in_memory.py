@@ -1,29 +1,32 @@
-"""Abstracts in one process and in memory: the slow, obvious way that the passes are compared with.
+"""Abstracts in one process and in memory: the slow, obvious way that the SQL is compared with.
 
 The functions take and give lists, one entry a mechanism, in the order of the pmids.
 """
 
-from collections import Counter
+from collections import Counter, defaultdict
 from dataclasses import replace
+from typing import NamedTuple
 
+import orjson
 from nlihub.builders.core.keyed import keyed_number
-from nlihub.builders.procedures.abstracts.balance_negation import UNBALANCED, is_negated
-from nlihub.builders.procedures.abstracts.declaration import POSITIVE
-from nlihub.builders.procedures.abstracts.distributions import (
+from nlihub.builders.procedures.abstracts.assign import (
+    ACCEPTED,
     BALANCED,
     CONFIGS,
     FULL,
+    OTHERS,
     PREFERRED,
+    TEST,
     TRAIN,
-    Membership,
+    UNMARKED,
+    VALIDATION,
 )
-from nlihub.builders.procedures.abstracts.mechanisms.find import find_mechanisms
-from nlihub.builders.procedures.abstracts.mechanisms.mechanism import Mechanism, NoMechanism
-from nlihub.builders.procedures.abstracts.negatives import (
-    Negative,
-    category_of_negative,
-    join_outcomes,
-)
+from nlihub.builders.procedures.abstracts.balance_negation import UNBALANCED, is_negated
+from nlihub.builders.procedures.abstracts.choose import SAME_PMID, SAME_TEXTS
+from nlihub.builders.procedures.abstracts.declaration import POSITIVE
+from nlihub.builders.procedures.abstracts.mechanisms.find import find_mechanism
+from nlihub.builders.procedures.abstracts.mechanisms.mechanism import Mechanism
+from nlihub.builders.procedures.abstracts.negatives import category_of_negative, join_outcomes
 from nlihub.builders.procedures.abstracts.perturb.apply import (
     NAMES,
     make_strategies,
@@ -31,27 +34,77 @@ from nlihub.builders.procedures.abstracts.perturb.apply import (
 )
 from nlihub.builders.procedures.abstracts.perturb.entity_pool import EntityPool
 from nlihub.builders.procedures.abstracts.perturb.strategy import NoNegative
-from nlihub.builders.procedures.abstracts.select import SAME_TEXTS
-from nlihub.loaders.corpora.abstracts.read import read_abstracts
+from nlihub.loaders.corpora.abstracts.abstract import Abstract, SkippedAbstract
+from nlihub.loaders.corpora.abstracts.read import read_units
+from xxhash import xxh3_64_intdigest
 
 
-def select_mechanisms(found):
+class Negative(NamedTuple):
+    """A negative of a mechanism."""
+
+    category: str
+    kind: str
+    text: str
+    edit: str | None
+
+
+class Membership(NamedTuple):
+    """Where the rows of a mechanism are: in a split, or none; of training these kinds, else all."""
+
+    split: str | None
+    kinds: tuple[str, ...] | None = None
+
+
+def entry(one, found, unit=None):
+    """An entry of what was not taken, as the report has it; where it stands, and why."""
+    place = {"file": one.file, "line": one.line, "pmid": one.pmid, "unit": unit or one.unit}
+    return {**place, "reason": found.reason, "detail": found.detail}
+
+
+class _Why(NamedTuple):
+    reason: str
+    detail: str
+
+
+def select_mechanisms(files, rules):
     """The mechanisms that are taken; what gives none; what is left out of abstracts."""
-    mechanisms, not_taken, left_out = [], [], []
-    for one in found:
-        if isinstance(one, Mechanism):
-            mechanisms.append(one)
-        elif isinstance(one, NoMechanism) or one.unit in ("abstract", "record", "file"):
-            not_taken.append(one)
-        else:
-            left_out.append(one)
-    taken = {}
-    for one in sorted(mechanisms, key=lambda mechanism: mechanism.pmid):
-        first = taken.setdefault(" ".join(" ".join(one.supporting).split()), one)
-        if first is not one:
-            detail = f"that of {first.pmid} is taken"
-            not_taken.append(NoMechanism("", 0, one.pmid, SAME_TEXTS, detail))
-    return list(taken.values()), not_taken, left_out
+    not_taken, left_out, of_pmid = [], [], defaultdict(list)
+    for file in files:
+        for one, parts in read_units(file):
+            left = [entry(part, part) for part in parts]
+            if not isinstance(one, SkippedAbstract):
+                of_pmid[one.pmid].append((one, find_mechanism(one, rules), left))
+                continue
+            left_out += left
+            is_whole = one.unit in ("abstract", "record", "file")
+            (not_taken if is_whole else left_out).append(entry(one, one))
+    by_text = {}
+    for pmid in sorted(of_pmid):
+        (one, found, left), *others = sorted(of_pmid[pmid], key=_place_in_pmid)
+        left_out += left
+        again = _Why(SAME_PMID, "another abstract of this pmid is taken")
+        for other, _, _ in others:
+            not_taken.append(entry(other, again, _unit(other)))
+        if not isinstance(found, Mechanism):
+            not_taken.append(entry(one, found, _unit(one)))
+            continue
+        first = by_text.setdefault(" ".join(" ".join(found.supporting).split()), found)
+        if first is not found:
+            why = _Why(SAME_TEXTS, f"that of {first.pmid} is taken")
+            not_taken.append(entry(one, why, _unit(one)))
+    return list(by_text.values()), not_taken, left_out
+
+
+def _unit(one):
+    return "abstract" if isinstance(one, Abstract) else "record"
+
+
+def _place_in_pmid(read):
+    """Of several of one pmid that with a mechanism is taken; of several, by its content."""
+    _, found, _ = read
+    if not isinstance(found, Mechanism):
+        return 1, 0
+    return 0, xxh3_64_intdigest(orjson.dumps(found)) - (1 << 63)
 
 
 def make_negatives(mechanisms, strategies, seed, writer=None):
@@ -104,32 +157,86 @@ def find_rare_kinds(negatives):
     return tuple(name for name in PREFERRED if n_mechanisms[name] <= 0.1 * len(negatives))
 
 
+def place(rule, pmid, kinds):
+    """Where the rows of a mechanism are, in ``full`` and in ``balanced``, without limits.
+
+    Args:
+        rule: A ``Distribution``.
+        pmid: The id of its abstract.
+        kinds: Category and kind of each row, the positive first.
+    """
+    split = rule.split_of(pmid)
+    if split in (VALIDATION, TEST):
+        return Membership(split), Membership(split)
+
+    def number(purpose, kind):
+        return keyed_number(rule.seed, purpose, f"{pmid}-{kind}")
+
+    def is_accepted(config, row):
+        share = ACCEPTED[config].get(row[0], OTHERS[config])
+        return row[0] in rule.preferred or number("accept", row[1]) / 2**64 < share
+
+    def drawn(config, rows):
+        """One of a preferred kind if there is one."""
+        return min(
+            rows, key=lambda row: (row[0] not in rule.preferred, number(f"draw {config}", row[1]))
+        )
+
+    if rule.pairs:
+        if not kinds[1:]:
+            return Membership(TRAIN, (POSITIVE,)), Membership(None)
+        row = min(
+            kinds[1:], key=lambda row: (number("category", row[0]), number("draw balanced", row[1]))
+        )
+        pair = Membership(TRAIN, (POSITIVE, row[1]))
+        return pair, pair if is_accepted(BALANCED, row) else Membership(None)
+    if split is None and any(
+        category in rule.preferred and number("accept", kind) / 2**64 >= UNMARKED
+        for category, kind in kinds
+    ):
+        return Membership(VALIDATION), Membership(VALIDATION)
+    accepted = [row for row in kinds if is_accepted(FULL, row)]
+    if not accepted and split == TRAIN:
+        accepted = kinds
+    full = Membership(VALIDATION)
+    if accepted:
+        full = Membership(TRAIN, (drawn(FULL, accepted)[1],))
+    row = drawn(BALANCED, kinds)
+    if is_accepted(BALANCED, row):
+        return full, Membership(TRAIN, (row[1],))
+    return full, _outside_training(full)
+
+
+def _outside_training(full):
+    return Membership(VALIDATION if full.split == VALIDATION else None)
+
+
 def distribute(rule, pmids, negatives):
     """By config, where the rows of each mechanism are."""
     pairs = zip(pmids, negatives, strict=True)
-    placed = [rule.place(pmid, list_kinds(made)) for pmid, made in pairs]
+    placed = [place(rule, pmid, list_kinds(made)) for pmid, made in pairs]
     full, balanced = ([one[n] for one in placed] for n in range(2))
     left, n_taken = list(balanced), Counter()
     order = [keyed_number(rule.seed, "balanced", pmid) for pmid in pmids]
     for n in sorted(range(len(pmids)), key=order.__getitem__):
         if rule.max_per_category is None or balanced[n].split != TRAIN:
             continue
-        names = [kind for kind in balanced[n].kinds or () if kind in NAMES]
+        names = [kind for kind in balanced[n].kinds if kind in NAMES]
         n_taken.update(names)
         if any(n_taken[name] > rule.max_per_category for name in names):
-            left[n] = Membership("validation" if full[n].split == "validation" else None)
+            left[n] = _outside_training(full[n])
     return {FULL: full, BALANCED: left}
 
 
 def has(membership, split, kind):
     """Whether the row of a kind is in a split."""
-    return membership.split == split and membership.has_kind(kind)
+    kinds = membership.kinds
+    return membership.split == split and (kinds is None or kind in kinds)
 
 
 def construct(files, recipe):
     """All that a dataset has: rows by config and split, counts, what was not taken, left out."""
-    found = find_mechanisms(read_abstracts(files), recipe.mechanism_rules)
-    mechanisms, not_taken, left_out = select_mechanisms(found)
+    mechanisms, not_taken, left_out = select_mechanisms(files, recipe.mechanism_rules)
     made, refused = make_negatives(mechanisms, recipe.strategy_names, recipe.seed, recipe.generate)
     if recipe.balance_negation:
         balanced = balance_negation(mechanisms, made, recipe.seed)
@@ -164,11 +271,9 @@ def construct(files, recipe):
     n_made = Counter(one.kind for some in made for one in some)
     counts = {
         "read": len(mechanisms) + len(not_taken),
-        "dropped": list(Counter(one.reason for one in not_taken).most_common()),
-        "left_out": dict(Counter(f"{one.unit}: {one.reason}" for one in left_out)),
-        "negatives": {
-            kind: (n_made[kind], list(reasons.most_common())) for kind, reasons in refused.items()
-        },
+        "dropped": Counter(one["reason"] for one in not_taken),
+        "left_out": Counter(f"{one['unit']}: {one['reason']}" for one in left_out),
+        "negatives": {kind: (n_made[kind], reasons) for kind, reasons in refused.items()},
         "mechanisms": {
             config: dict(Counter(one.split for one in found))
             for config, found in memberships.items()

@@ -292,7 +292,7 @@ def test_a_builder_used_directly_depends_on_the_code(monkeypatch):
     builder = make(config_name="projective")
     assert builder.cache_dir.endswith(f"open_spacenli/projective/1.0.0/{builder.hash}")
     assert make(config_name="projective").hash == builder.hash
-    monkeypatch.setattr("nlihub.builders.core.base.code_identity", lambda *_: "changed")
+    monkeypatch.setattr("nlihub.builders.core.base.code_hash", lambda *_: "changed")
     assert make(config_name="projective").hash != builder.hash
 
 

@@ -1,8 +1,9 @@
-"""The passes over shards of abstracts, compared with the obvious way in memory."""
+"""The stages over shards of abstracts, compared with the obvious way in memory."""
 
 import json
 import random
 import re
+from collections import Counter
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -12,19 +13,20 @@ import pytest
 from abstract_corpus import make_abstract, write_abstracts
 from abstract_samples import json_lines
 from nlihub.builders.core.options import BuildOptions
-from nlihub.builders.core.sql import DuckDBEngine, open_database
+from nlihub.builders.core.sql import open_database
+from nlihub.builders.dataflow import order
+from nlihub.builders.dataflow.work import LocalEngine, read_corpus
 from nlihub.builders.procedures.about import About
-from nlihub.builders.procedures.abstracts import negatives, rows, run, tables
+from nlihub.builders.procedures.abstracts import negatives, run
+from nlihub.builders.procedures.abstracts.choose import SAME_PMID, STATEMENTS, TAKEN
 from nlihub.builders.procedures.abstracts.declaration import AbstractsDeclaration
-from nlihub.builders.procedures.abstracts.extract import FindingJob
 from nlihub.builders.procedures.abstracts.mechanisms.find import MechanismRules
-from nlihub.builders.procedures.abstracts.mechanisms.mechanism import Mechanism
+from nlihub.builders.procedures.abstracts.negatives import MakeNegatives
 from nlihub.builders.procedures.abstracts.perturb.entity_pool import EntityPool
 from nlihub.builders.procedures.abstracts.perturb.stored_pool import store_pool
 from nlihub.builders.procedures.abstracts.perturb.strategy import NoNegative, Perturbed
+from nlihub.builders.procedures.abstracts.read import SCHEMAS, ReadAbstracts, parse_mechanism
 from nlihub.builders.procedures.abstracts.recipe import AbstractsRecipe
-from nlihub.builders.procedures.abstracts.select import select_mechanisms
-from nlihub.builders.procedures.shards import LocalEngine, worked_off
 from nlihub.loaders.corpora.papers.files import find_paper_files
 from nlihub.loaders.errors import CorpusError
 from nlihub.loaders.progress import silent
@@ -62,7 +64,7 @@ def write_corpus(folder: Path, seed: int) -> Path:
     texts += rng.sample(texts, 8)  # the same pmid
     texts += [text.replace("inhibits", "does not inhibit") for text in rng.sample(texts, 4)]
     texts += ["a line of no abstract\n", "77777|t|A title alone\n"]
-    texts += [texts[0] + f"{numbers[0]}\tPPI\tnobody\tx\n{numbers[0]}\tone column\n"]
+    texts += [make_abstract(1500) + "1500\tPPI\tnobody\tx\n1500\tone column\n"]
     rng.shuffle(texts)
     folder.mkdir()
     (folder / "b.pubtator").write_text("\n".join(texts[:60]))
@@ -87,12 +89,12 @@ def write_corpus(folder: Path, seed: int) -> Path:
 def small_pieces(monkeypatch):
     """Cut all that is cut by size into many pieces."""
     monkeypatch.setattr(run, "SHARD_BYTES", 8_000)
-    monkeypatch.setattr(run, "PART_ROWS", 30)
-    monkeypatch.setattr(run, "_check_labels", lambda *_: None)  # few rows have few labels
-    monkeypatch.setattr(rows, "_RUN_ROWS", 7)
-    monkeypatch.setattr(rows, "_BATCH_ROWS", 11)
-    monkeypatch.setattr(tables, "_OTHER_GROUP_ROWS", 5)
-    monkeypatch.setattr(tables, "_GROUP_ROWS", {})
+    monkeypatch.setattr(run._Construction, "_check_labels", lambda *_: None)  # of few rows
+    monkeypatch.setattr(negatives, "_GROUP_ROWS", 5)
+    monkeypatch.setattr(order, "PART_ROWS", 30)
+    monkeypatch.setattr(order, "_RUN_ROWS", 7)
+    monkeypatch.setattr(order, "_RUN_SHARDS", 2)
+    monkeypatch.setattr(order, "_BATCH_ROWS", 11)
 
 
 @contextmanager
@@ -104,7 +106,7 @@ def constructing(folder, recipe, cache, num_proc=1):
 
 def rows_of(made):
     """The ids and texts of each split, in the order of the rows."""
-    found = {key: [] for key in made.rows.job.keys}
+    found = {key: [] for key in made.rows.keys}
     for batch in made.rows.batches():
         for key in batch.members:
             table = batch.select(key)
@@ -122,6 +124,10 @@ RECIPES = {
 }
 
 
+def show(entry):
+    return tuple(entry[name] for name in ("pmid", "unit", "reason", "detail"))
+
+
 @pytest.mark.parametrize("name", RECIPES)
 @pytest.mark.usefixtures("small_pieces")
 @pytest.mark.slow
@@ -130,30 +136,33 @@ def test_they_give_what_one_process_gives_in_memory(name, tmp_path):
     recipe = AbstractsRecipe(**RECIPES[name])
     files = [file.path for file in find_paper_files([folder])]
     expected, counts, not_taken, left_out = abstracts_in_memory.construct(files, recipe)
+    doubled = {one["pmid"] for one in not_taken if one["reason"] == SAME_PMID}
     with constructing(folder, recipe, tmp_path / "cache") as made:
         report = made.report
         assert rows_of(made) == {
             key: [(id_, text) for _, id_, text in found] for key, found in expected.items()
         }
-        assert made.rows.job.n_parts > 1
-        assert list(report.left_out["not_taken"]) == not_taken
-        assert list(report.left_out["left_out"]) == left_out
-        assert len(report.left_out["not_taken"]) == len(not_taken)
+        assert made.rows.n_parts > 1
+        for kind, entries in (("not_taken", not_taken), ("left_out", left_out)):
+            assert len(report.left_out[kind]) == len(entries)
+            assert Counter(map(show, report.left_out[kind])) == Counter(map(show, entries))
+            # Of equal abstracts of one pmid, any may be the one that is taken.
+            listed, expected = (
+                sorted((one["file"], one["line"]) for one in of if one["pmid"] not in doubled)
+                for of in (report.left_out[kind], entries)
+            )
+            assert listed == expected
     abstracts = report.counts["abstracts"]
-    assert (abstracts["read"], list(abstracts["dropped"].items())) == (
-        counts["read"],
-        counts["dropped"],
-    )
-    assert abstracts["left_out"] == counts["left_out"]
+    assert abstracts["read"] == counts["read"]
+    assert abstracts["kept"] + sum(abstracts["dropped"].values()) == counts["read"]
+    assert (abstracts["dropped"], abstracts["left_out"]) == (counts["dropped"], counts["left_out"])
     found = report.counts["negatives"]
-    assert {
-        kind: (of["kept"], list(of["dropped"].items())) for kind, of in found.items()
-    } == counts["negatives"]
+    assert {kind: (of["kept"], of["dropped"]) for kind, of in found.items()} == counts["negatives"]
     for config, splits in counts["mechanisms"].items():
         shown = report.counts["distributions"][config]
         assert shown["in_no_split"] == splits.pop(None, 0)
         assert {split: n for split, n in shown["mechanisms"].items() if n} == splits
-    assert not list((tmp_path / "cache" / "construct").glob("*/*/*"))
+    assert not list((tmp_path / "cache" / "construct").iterdir())
 
 
 @pytest.mark.usefixtures("small_pieces")
@@ -182,19 +191,17 @@ def test_the_pool_on_the_disk_is_that_in_memory(tmp_path):
             .replace("\tGene\t", "\tChemical\tMESH:1;")
         )
     (tmp_path / "a.pubtator").write_text("\n".join(texts))
-    job = FindingJob(MechanismRules())
     files = find_paper_files([tmp_path / "a.pubtator"])
+    read, code = ReadAbstracts(MechanismRules()), ["builders.procedures.abstracts"]
+    options = BuildOptions(cache_dir=tmp_path)
     with (
-        worked_off(files, job, LocalEngine(1), tmp_path) as corpus,
+        read_corpus(files, read, code, LocalEngine(1), options) as work,
         open_database(tmp_path) as database,
     ):
-        sql = DuckDBEngine(database)
-        chosen = select_mechanisms(corpus.shards, tmp_path, database, sql)
-        stored = store_pool(chosen.tables, tmp_path, database, sql)
-        mechanisms = [
-            negatives.read_mechanism(content) for content in chosen.read_content(database)
-        ]
-        assert all(isinstance(one, Mechanism) for one in mechanisms)
+        tables = work.select(STATEMENTS, work.tables(*SCHEMAS), database)
+        stored = store_pool(tables, work.folder, database, None)
+        contents = [one for batch in database.batches(TAKEN) for one in batch["json"].to_pylist()]
+        mechanisms = list(map(parse_mechanism, contents))
         pool = EntityPool.of(mechanisms)
         for type_ in ("Gene", "Chemical", "Disease"):
             for start in (0, 5, 10**18 + 7):
@@ -204,39 +211,40 @@ def test_the_pool_on_the_disk_is_that_in_memory(tmp_path):
                     assert stored.names_of(one) == pool.names_of(one)
 
 
+STAGES = (ReadAbstracts, MakeNegatives, order._RunWriter)
+ORIGINALS = {stage: stage.__call__ for stage in STAGES}
+
+
 def test_it_goes_on_where_it_was(tmp_path, monkeypatch):
     folder = write_corpus(tmp_path / "corpus", 5)
     monkeypatch.setattr(run, "SHARD_BYTES", 8_000)
+    monkeypatch.setattr(order, "_RUN_SHARDS", 1)
     recipe = AbstractsRecipe(ratio=RATIO)
     with constructing(folder, recipe, tmp_path / "whole") as made:
         expected = rows_of(made)
     done = []
 
-    def stop(job, shard, after, original):
+    def stop(job, item, folder, after):
         if len(done) == after:
             raise KeyboardInterrupt
-        folder = shard.target if hasattr(shard, "target") else shard.folder
-        done.append((type(job).__name__, folder.name))
-        original(job, shard)
+        ORIGINALS[type(job)](job, item, folder)
+        done.append((type(job).__name__, getattr(item, "key", str(item))))
 
-    jobs = (FindingJob, negatives.PerturbingJob, rows.ArrangingJob)
+    finished = False
     for after in (2, 4, 9, 12, 10**9):
-        for job in jobs:
-            original = ORIGINALS[job]
+        for stage in STAGES:
             monkeypatch.setattr(
-                job,
-                "run",
-                lambda self, shard, a=after, o=original: stop(self, shard, a, o),
+                stage, "__call__", lambda job, item, folder, n=after: stop(job, item, folder, n)
             )
         try:
             with constructing(folder, recipe, tmp_path / "cache") as made:
                 assert rows_of(made) == expected
+                finished = True
         except KeyboardInterrupt:
-            pass
+            assert not finished
+    assert finished
+    assert {name for name, _ in done} == {stage.__name__ for stage in STAGES}
     assert len(done) == len(set(done))
-
-
-ORIGINALS = {job: job.run for job in (FindingJob, negatives.PerturbingJob, rows.ArrangingJob)}
 
 
 def test_an_id_that_ends_like_a_kind_is_refused(tmp_path):
@@ -258,7 +266,7 @@ def test_an_id_that_ends_like_a_kind_is_refused(tmp_path):
     recipe = AbstractsRecipe(ratio=(0, 0, 1), strategies=["SEN"], generate=Twice())
     with (
         constructing(path, recipe, tmp_path / "cache") as made,
-        pytest.raises(CorpusError, match="Two rows have one id"),
+        pytest.raises(CorpusError, match="Two rows have the id '1-SEN-SEN'"),
     ):
         list(made.rows.batches())
 
@@ -271,4 +279,45 @@ def test_too_few_abstracts_leave_a_report(tmp_path):
         constructing(path, AbstractsRecipe(), tmp_path / "cache"),
     ):
         pass
-    assert [one.pmid for one in caught.value.report.left_out["not_taken"]] == ["2"]
+    assert [one["pmid"] for one in caught.value.report.left_out["not_taken"]] == ["2"]
+
+
+def count_abstracts(tmp_path, name, files):
+    """Build from files of some abstracts each; return the counts of the abstracts."""
+    for number, texts in enumerate(files):
+        path = tmp_path / name / f"{number}.pubtator"
+        path.parent.mkdir(exist_ok=True)
+        path.write_text("\n".join(texts))
+    recipe = AbstractsRecipe(ratio=(0, 0, 1))
+    with constructing(tmp_path / name, recipe, tmp_path / "cache") as made:
+        return made.report.counts["abstracts"], rows_of(made)
+
+
+def test_of_one_pmid_that_with_a_mechanism_is_taken_else_by_content(tmp_path):
+    every = [make_abstract(n) for n in range(8)]
+    without = [make_abstract(n, conclude="Perhaps") for n in range(4)]
+    others = [make_abstract(n).replace("% in hens", "% in rats") for n in range(2, 8)]
+    found = [
+        count_abstracts(tmp_path, str(number), files)
+        for number, files in enumerate(
+            ([every, without, others], [others, without, every], [others + without + every])
+        )
+    ]
+    assert found[0] == found[1] == found[2]
+    counts, rows = found[0]
+    assert (counts["kept"], counts["dropped"]) == (8, {SAME_PMID: 10})
+    texts = [text for id_, text in rows["full", "test"] if id_.endswith("-positive")]
+    assert 0 < sum("rats" in text for text in texts) < 6  # by content, not by place
+
+
+@pytest.mark.xfail(strict=True, reason="the place of the shards decides between them")
+def test_of_one_pmid_the_files_do_not_decide_what_is_counted(tmp_path):
+    some = [make_abstract(n) for n in range(16)]
+    odd = [make_abstract(n) + f"{n}\tone column\n" for n in range(16)]
+    one = [make_abstract(n, conclude="Perhaps") for n in range(20, 36)]  # no conclusion phrase
+    other = [make_abstract(n).rpartition(f"{n}\tPPI")[0] for n in range(20, 36)]  # no relation
+    found = [
+        count_abstracts(tmp_path, str(number), files)[0]
+        for number, files in enumerate(([some, odd, one, other], [other, one, odd, some]))
+    ]
+    assert found[0] == found[1]

@@ -2,10 +2,9 @@
 
 import pytest
 from abstract_corpus import write_abstracts
-from abstracts_in_memory import balance_negation
+from abstracts_in_memory import Negative, balance_negation
 from constructing import from_abstracts
 from nlihub.builders.procedures.abstracts.balance_negation import UNBALANCED, is_negated
-from nlihub.builders.procedures.abstracts.negatives import Negative
 from nlihub.builders.procedures.probe_block import probe_block
 from perturb_samples import mechanism_of
 

@@ -4,25 +4,31 @@ import random
 from collections import Counter
 
 import abstracts_in_memory
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
-from abstracts_in_memory import has, list_kinds
+from abstracts_in_memory import Membership, Negative, has, list_kinds
 from nlihub.builders.bionli import BioNLI
-from nlihub.builders.core.keyed import keyed_number
-from nlihub.builders.procedures.abstracts.declaration import POSITIVE, RULES
-from nlihub.builders.procedures.abstracts.distributions import (
+from nlihub.builders.core.schema import SPLITS
+from nlihub.builders.core.sql import DuckDBEngine, open_database, run_statements
+from nlihub.builders.procedures.abstracts.assign import (
     ACCEPTED,
     BALANCED,
     CONFIGS,
     FULL,
-    OTHERS,
     PAPER_RATIO,
     PREFERRED,
-    UNMARKED,
     Distribution,
-    Membership,
     find_rare_kinds,
 )
-from nlihub.builders.procedures.abstracts.negatives import Negative, category_of_negative
+from nlihub.builders.procedures.abstracts.declaration import POSITIVE, RULES
+from nlihub.builders.procedures.abstracts.negatives import (
+    CANDIDATE_SCHEMA,
+    CANDIDATES,
+    MakeNegatives,
+    category_of_negative,
+)
+from nlihub.builders.procedures.abstracts.perturb.entity_pool import EntityPool
 from nlihub.builders.procedures.splits import ByRatio
 
 #: Shares of mechanisms that have a negative of a kind, about as in BioNLI.
@@ -42,10 +48,53 @@ RATIO = ByRatio(0.6, 0.2)
 ALL = {kind: Negative(category_of_negative(kind), kind, kind, "") for kind in AVAILABLE}
 
 
-def draw(negatives, **rule):
-    """Distribute mechanisms whose ids are their numbers."""
-    pmids = [str(n) for n in range(len(negatives))]
-    return abstracts_in_memory.distribute(Distribution(**rule), pmids, negatives)
+@pytest.fixture(scope="module")
+def draw(tmp_path_factory):
+    """Distributes mechanisms, whose ids are their numbers, by SQL."""
+
+    def drawn(negatives, **rule):
+        folder = tmp_path_factory.mktemp("drawn")
+        chosen = Distribution(**rule)
+        keys = MakeNegatives((), chosen.seed, EntityPool({}), "biomedical")._keys
+        rows = [
+            keys(str(n), kind, "")
+            for n, made in enumerate(negatives)
+            for _, kind in list_kinds(made)
+        ]
+        columns = [[0] * len(rows), range(len(rows)), *zip(*rows, strict=True)]
+        table = pa.table(dict(zip(CANDIDATE_SCHEMA.names, columns, strict=True)))
+        file = folder / "candidates.parquet"
+        pq.write_table(table.cast(CANDIDATE_SCHEMA), file)
+        with open_database(folder) as database:
+            statements, engine = chosen.statements(None), DuckDBEngine(database)
+            tables = run_statements(statements, {CANDIDATES: [file]}, folder, "key", engine)
+            database.add(tables)
+            found = database.read("SELECT * FROM assigned ORDER BY row").to_pylist()
+            (n_chosen,) = database.execute("SELECT COUNT(*) FROM chosen")[0]
+        assert len(found) == len(rows)
+        assert n_chosen == sum(row["in_full"] >= 0 or row["in_balanced"] >= 0 for row in found)
+        return {config: list(memberships(found, config, len(negatives))) for config in CONFIGS}
+
+    return drawn
+
+
+def memberships(rows, config, n):
+    """Where the rows of each mechanism are in a config, from the table ``assigned``."""
+    splits, kinds = [set() for _ in range(n)], [[] for _ in range(n)]
+    n_rows = Counter()
+    for row in rows:
+        number, split = int(row["pmid"]), row[f"{config}_split"]
+        splits[number].add(split)
+        n_rows[number] += 1
+        assert row[f"in_{config}"] in (split, -1)
+        if row[f"in_{config}"] >= 0:
+            kinds[number].append(row["kind"])
+    for number in range(n):
+        (split,) = splits[number]
+        name = SPLITS[split] if split >= 0 else None
+        if name != "train":  # all rows, or none
+            assert len(kinds[number]) == (n_rows[number] if name else 0)
+        yield Membership(name, tuple(kinds[number]) if name == "train" else None)
 
 
 def splits_of(members):
@@ -71,7 +120,7 @@ def like_bionli():
 
 
 @pytest.fixture(scope="module")
-def drawn(like_bionli):
+def drawn(like_bionli, draw):
     return draw(like_bionli)
 
 
@@ -113,40 +162,7 @@ class TestDraw:
         assert any(f.split == "validation" and b.split == "train" for f, b in both)
         assert any(f.split == "train" and b.split is None for f, b in both)
 
-    def test_every_row_is_where_its_number_puts_it(self, like_bionli, drawn):
-        """Compare with the steps written out one after another."""
-        n_marked = 0
-        for n, (full, balanced) in enumerate(zip(drawn[FULL], drawn[BALANCED], strict=True)):
-            if full.split == "test" or n >= 4_000:
-                continue
-            numbers = {
-                kind: (category, keyed_number(1, "accept", f"{n}-{kind}") / 2**64)
-                for category, kind in list_kinds(like_bionli[n])
-            }
-            rare = {k for k, (category, _) in numbers.items() if category in PREFERRED}
-            accepted = {
-                config: rare
-                | {
-                    kind
-                    for kind, (category, number) in numbers.items()
-                    if number < ACCEPTED[config].get(category, OTHERS[config])
-                }
-                for config in CONFIGS
-            }
-            if any(numbers[kind][1] >= UNMARKED for kind in rare):
-                n_marked += 1
-                assert full == balanced == Membership("validation")
-                continue
-            assert (full.split == "train") == bool(accepted[FULL])
-            if full.split == "train":
-                assert full.kinds[0] in ((rare & accepted[FULL]) or accepted[FULL])
-            if balanced.split == "train":
-                assert balanced.kinds[0] in ((rare & accepted[BALANCED]) or accepted[BALANCED])
-            elif rare:
-                pytest.fail("a row of a preferred kind is accepted, and drawn first")
-        assert n_marked > 10
-
-    def test_preferred_kinds_can_be_fewer(self):
+    def test_preferred_kinds_can_be_fewer(self, draw):
         negatives = [[ALL["SEN"], ALL["SRE"], ALL["GEN"]]] * 2_000
         found = training_categories(draw(negatives)[FULL], negatives)
         assert set(found) == {"SRE", "GEN"}
@@ -163,13 +179,13 @@ class TestDraw:
         assert find_rare_kinds(counts, 100) == PREFERRED
         assert find_rare_kinds({**counts, "SRE": 11}, 102) == ("GEN", "GEN-ND")
 
-    def test_it_depends_on_no_other_mechanism(self, like_bionli, drawn):
+    def test_it_depends_on_no_other_mechanism(self, draw, like_bionli, drawn):
         some = like_bionli[:500]
         for config in CONFIGS:
             assert draw(some)[config] == drawn[config][:500]
         assert draw(some, seed=2)[FULL] != drawn[FULL][:500]
 
-    def test_a_limit(self, like_bionli, drawn):
+    def test_a_limit(self, draw, like_bionli, drawn):
         cut = draw(like_bionli, max_per_category=200)
         assert cut[FULL] == drawn[FULL]
         before, after = (training_categories(of[BALANCED], like_bionli) for of in (drawn, cut))
@@ -181,8 +197,26 @@ class TestDraw:
                 assert other == Membership("validation" if full.split == "validation" else None)
 
 
+@pytest.mark.parametrize(
+    "rule",
+    [
+        {},
+        {"preferred": ["GEN"], "seed": 2, "max_per_category": 20},
+        {"ratio": RATIO},
+        {"ratio": RATIO, "max_per_category": 7},
+        {"ratio": RATIO, "pairs": True},
+        {"ratio": RATIO, "pairs": True, "max_per_category": 7, "seed": 3, "preferred": []},
+    ],
+    ids=str,
+)
+def test_sql_draws_as_in_memory(rule, draw, like_bionli):
+    some = [*like_bionli[:3_000], []]
+    pmids = list(map(str, range(len(some))))
+    assert draw(some, **rule) == abstracts_in_memory.distribute(Distribution(**rule), pmids, some)
+
+
 class TestRatio:
-    def test_a_ratio_splits(self, like_bionli):
+    def test_a_ratio_splits(self, draw, like_bionli):
         drawn = draw(like_bionli[:5_000], ratio=RATIO)
         rule = Distribution(RATIO)
         assert [member.split for member in drawn[FULL]] == [
@@ -195,12 +229,12 @@ class TestRatio:
             else:
                 assert full == balanced == Membership(full.split)
 
-    def test_rows_of_preferred_kinds_are_all_accepted(self):
+    def test_rows_of_preferred_kinds_are_all_accepted(self, draw):
         drawn = draw([[ALL["SEN"], ALL["SRE"]]] * 1_000, ratio=ByRatio(1, 0))
         for config in CONFIGS:
             assert set(drawn[config]) == {Membership("train", ("SRE",))}
 
-    def test_without_a_negative_a_mechanism_is_its_positive(self):
+    def test_without_a_negative_a_mechanism_is_its_positive(self, draw):
         drawn = draw([[]] * 1_000, ratio=ByRatio(1, 0))
         assert set(drawn[FULL]) == {Membership("train", (POSITIVE,))}
         found = splits_of(drawn[BALANCED])
@@ -209,7 +243,7 @@ class TestRatio:
 
 
 class TestPairs:
-    def test_a_category_is_as_likely_as_another(self):
+    def test_a_category_is_as_likely_as_another(self, draw):
         made = [ALL["SEN"], ALL["GEN"], ALL["GEN-ND-SEN"], ALL["GEN-ND-SRE"]]
         negatives = [made] * 3_000
         drawn = draw(negatives, ratio=ByRatio(1, 0), pairs=True)
@@ -217,16 +251,16 @@ class TestPairs:
         found = training_categories(drawn[FULL], negatives)
         assert all(900 < found[name] < 1_100 for name in ("SEN", "GEN", "GEN-ND"))
 
-    def test_balanced_keeps_the_pairs_whose_negative_is_accepted(self):
+    def test_balanced_keeps_the_pairs_whose_negative_is_accepted(self, draw):
         for kind, share in (("SEN", 0.1), ("LPR", 0.4), ("GEN", 1)):
             drawn = draw([[ALL[kind]]] * 2_000, ratio=ByRatio(1, 0), pairs=True)
             found = splits_of(drawn[BALANCED])
             assert found["train"] == pytest.approx(2_000 * share, rel=0.15)
             assert found[None] == 2_000 - found["train"]
 
-    def test_without_a_negative_a_mechanism_is_not_in_balanced(self):
+    def test_without_a_negative_a_mechanism_is_not_in_balanced(self, draw):
         drawn = draw([[]], ratio=ByRatio(1, 0), pairs=True)
-        assert drawn == {FULL: [Membership("train")], BALANCED: [Membership(None)]}
+        assert drawn == {FULL: [Membership("train", (POSITIVE,))], BALANCED: [Membership(None)]}
 
 
 def test_a_rule_is_declared():

@@ -7,22 +7,21 @@ import pyarrow.parquet as pq
 import pytest
 from abstract_corpus import make_abstract, write_abstracts
 from abstract_samples import json_lines
-from abstracts_in_memory import make_negatives
+from abstracts_in_memory import Negative, make_negatives
 from command_line import run_command
 from conftest import SHARED
 from constructing import from_abstracts
 from datasets import load_dataset
 from nlihub.builders.procedures.abstracts import run
+from nlihub.builders.procedures.abstracts.choose import SAME_TEXTS
 from nlihub.builders.procedures.abstracts.declaration import AbstractsDeclaration
 from nlihub.builders.procedures.abstracts.mechanisms.mechanism import Mechanism
-from nlihub.builders.procedures.abstracts.negatives import Negative
 from nlihub.builders.procedures.abstracts.perturb.apply import (
     NAMES,
     SAME_AS_ANOTHER,
     SAME_AS_POSITIVE,
 )
 from nlihub.builders.procedures.abstracts.perturb.strategy import NoNegative, Perturbed
-from nlihub.builders.procedures.abstracts.select import SAME_TEXTS
 from nlihub.builders.versions.manifest import Manifest
 from nlihub.loaders.errors import CorpusError, SourceNotFoundError, UnknownNameError, UsageError
 

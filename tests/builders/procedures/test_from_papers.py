@@ -678,7 +678,8 @@ class TestBadInput:
         monkeypatch.setattr(progress, "_EVERY_S", 0.0)
         write_lines(tmp_path / "papers/a.jsonl", papers[:20])
         options = BuildOptions(cache_dir=tmp_path)
-        given = lambda *_: None, ["builders.procedures.papers"], LocalEngine(1), options  # noqa: E731
+        read = lambda *_: None  # noqa: E731
+        given = read, ["builders.procedures.papers"], LocalEngine(1), options
         with (
             pytest.raises(KeyboardInterrupt),
             read_corpus(find_paper_files([tmp_path / "papers"]), *given),

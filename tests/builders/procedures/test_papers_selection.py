@@ -101,7 +101,9 @@ def sizes_of(classes, quotas):
 
 def read(files):
     table = pq.ParquetDataset(files).read()
-    order = [(name, "ascending") for name in ("shard", "row", "paper") if name in table.schema.names]
+    order = [
+        (name, "ascending") for name in ("shard", "row", "paper") if name in table.schema.names
+    ]
     return (table.sort_by(order) if order else table).to_pydict()
 
 
@@ -129,7 +131,16 @@ def choose_in_memory(files, quotas=None):
     labels = [PHRASES.label_of_category[n] for n in pairs.category]
     classes = list(zip(split.tolist(), domain, labels, strict=True))
     is_balanced = are_balanced(classes, pairs.draw_key, sizes_of(classes, quotas))
-    return SimpleNamespace(**vars(), n_not_taken=int((~taken[of_pair]).sum()))
+    return SimpleNamespace(
+        papers=papers,
+        pairs=pairs,
+        reasons=reasons,
+        again=again,
+        in_two=in_two,
+        split=split,
+        domain=domain,
+        is_balanced=is_balanced,
+    )
 
 
 @pytest.mark.parametrize("quotas", [{}, {"test": 3}])

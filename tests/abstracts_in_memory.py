@@ -272,7 +272,6 @@ def construct(files, recipe):
     counts = {
         "read": len(mechanisms) + len(not_taken),
         "dropped": Counter(one["reason"] for one in not_taken),
-        "left_out": Counter(f"{one['unit']}: {one['reason']}" for one in left_out),
         "negatives": {kind: (n_made[kind], reasons) for kind, reasons in refused.items()},
         "mechanisms": {
             config: dict(Counter(one.split for one in found))

@@ -5,7 +5,7 @@ from dataclasses import fields
 import nlihub
 from nlihub.construct import About, AbstractsRecipe, PapersRecipe
 
-_OF_THE_CALL = ("num_proc", "probe", "tell")
+_OF_THE_CALL = ("num_proc", "probe", "sample", "tell")
 
 
 def from_papers(name, paths, output="built", **options):

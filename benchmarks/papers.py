@@ -6,7 +6,7 @@ FOLDER holds XML papers whose sentences are split. They are read, and written se
 each time under other ids, in the forms that are compared: JSON lines with split sentences, JSON
 lines with paragraphs to split, and XML. Everything runs on one core (Linux), the variants one after
 another in each round; medians of the rounds, in MB of 10**6 bytes of the files as they are. Memory
-is the peak of a process that works off a shard, beside one of three times its size.
+is the peak of a process that reads a shard, beside one of three times its size.
 """
 
 import argparse
@@ -21,9 +21,10 @@ from pathlib import Path
 from xml.parsers import expat
 
 import orjson
-from nlihub.builders.procedures.papers.extract import Job
+from nlihub.builders.dataflow.work import Shard
 from nlihub.builders.procedures.papers.pairs import PairRules, find_pairs
-from nlihub.builders.procedures.shards import CorpusShard
+from nlihub.builders.procedures.papers.read import ReadPapers
+from nlihub.builders.procedures.splits import ByRatio
 from nlihub.loaders.corpora.papers.files import PaperFile, find_paper_files
 from nlihub.loaders.corpora.papers.metadata import Metadata
 from nlihub.loaders.corpora.papers.paper import Paper, SkippedPaper
@@ -31,13 +32,13 @@ from nlihub.loaders.corpora.papers.read import read_papers
 from nlihub.loaders.corpora.papers.sentences import split_sentences
 
 RULES = PairRules()
-JOB = Job(RULES, split_sentences, Metadata(domain="acl"))
+READ = ReadPapers(RULES, split_sentences, Metadata(domain="acl"), ByRatio())
 _MEMORY = """
 import resource, sys
 from pathlib import Path
 sys.path.insert(0, {here!r})
 import papers
-papers.JOB.run(papers.CorpusShard(papers.find_paper_files([Path({path!r})]), Path({target!r})))
+papers.read_shard(papers.find_paper_files([Path({path!r})]), Path({target!r}))
 print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024 / 1e6)
 """
 
@@ -87,18 +88,21 @@ def make_pairs(files: list[PaperFile]) -> None:
         pass
 
 
-def run_shard(files: list[PaperFile]) -> None:
+def read_shard(files: list[PaperFile], folder: Path) -> None:
     """What a worker does: every rule, and the pairs on disk."""
+    READ(Shard(files, folder), folder)
+
+
+def run_shard(files: list[PaperFile]) -> None:
+    """The same, into a folder that goes."""
     with tempfile.TemporaryDirectory() as folder:
-        JOB.run(CorpusShard(files, Path(folder) / "shard"))
+        read_shard(files, Path(folder))
 
 
 def peak_mb(path: Path) -> float:
-    """Peak memory of a process that works off a file."""
+    """Peak memory of a process that reads a file."""
     with tempfile.TemporaryDirectory() as folder:
-        code = _MEMORY.format(
-            here=str(Path(__file__).parent), path=str(path), target=f"{folder}/shard"
-        )
+        code = _MEMORY.format(here=str(Path(__file__).parent), path=str(path), target=folder)
         done = subprocess.run(
             [sys.executable, "-c", code], check=True, capture_output=True, text=True
         )

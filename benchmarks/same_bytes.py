@@ -29,7 +29,7 @@ import sys
 from pathlib import Path
 import nlihub.construct
 from nlihub.cli import app
-from nlihub.builders.procedures import spark
+from nlihub.builders.dataflow import spark
 from pyspark.sql import SparkSession
 session = SparkSession.builder.master("local-cluster[2,1,2048]").config("spark.ui.enabled", "false")
 session = session.config("spark.driver.bindAddress", "127.0.0.1")

@@ -4,10 +4,10 @@
 
 Makes shards as reading papers would leave them, of random numbers: 17 pairs a paper, 1 % of the
 pairs with the texts of another, 2 % of the sentences also in another paper, the papers split
-80:10:10. Then places and chooses, and, with --texts, whose shards also have texts, makes all rows
-part by part: what a writer gets, without its Parquet files. Each step is a process of its own;
-memory is its peak, and that of its largest worker. ``NLIHUB_MEMORY`` limits the SQL. The folder
-keeps the shards, so that they are made once.
+80:10:10. Then chooses, and, with --texts, whose shards also have rows, puts all chosen rows in
+order part by part: what a writer gets, without its Parquet files. Each step is a process of its
+own; memory is its peak, and that of its largest worker. ``NLIHUB_MEMORY`` limits the SQL. The
+folder keeps the shards, so that they are made once.
 """
 
 import argparse
@@ -18,57 +18,57 @@ import subprocess
 import sys
 import threading
 import time
-from collections import Counter
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 from shutil import rmtree
-from types import SimpleNamespace
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.ipc
 import pyarrow.parquet as pq
+from nlihub.builders.core.base import RowsPart
+from nlihub.builders.core.encode import encode
 from nlihub.builders.core.keyed import order_preserving
-from nlihub.builders.core.sql import DuckDBEngine, open_database
+from nlihub.builders.core.schema import SPLITS, uniform_features
+from nlihub.builders.core.sql import open_database
 from nlihub.builders.core.workers import map_in_order
+from nlihub.builders.dataflow.order import ORDER_KEY, ROWS, OrderedRows
+from nlihub.builders.dataflow.work import LocalEngine, Shard, Work
 from nlihub.builders.procedures.papers.arrays import draw
-from nlihub.builders.procedures.papers.declaration import paper_configs
-from nlihub.builders.procedures.papers.extract import (
-    PAIR_SCHEMA,
-    PAIRS,
-    PAPER_SCHEMA,
-    PAPERS,
-    TEXT_SCHEMA,
-    TEXTS,
-    ShardReport,
-    shard_key,
+from nlihub.builders.procedures.papers.choose import (
+    PAIR_STATEMENTS,
+    PAPER_STATEMENTS,
+    balance_statement,
+    class_sizes,
+    label_statement,
 )
+from nlihub.builders.procedures.papers.declaration import EXTRA, paper_configs
 from nlihub.builders.procedures.papers.phrases import LinkingPhrases
-from nlihub.builders.procedures.papers.place_papers import PlaceJob, group_shards
-from nlihub.builders.procedures.papers.rows import PaperRows
-from nlihub.builders.procedures.papers.select import Selector
-from nlihub.builders.procedures.shards import Corpus, CorpusShard, LocalEngine, do_missing
+from nlihub.builders.procedures.papers.read import PAIR_SCHEMA, PAIRS, PAPER_SCHEMA, PAPERS
 from nlihub.builders.procedures.splits import ByRatio
 
 PHRASES = LinkingPhrases.read()
 SPLITTING = ByRatio()
+DOMAINS = ("acl",)
+FEATURES = uniform_features(PHRASES.label_names, EXTRA)
 PAIRS_A_PAPER = 17
 SHARD_PAPERS = 10_000
+_GROUP_ROWS = 120_000
 _WORDS = np.array(["model", "corpus", "parser", "label", "token", "vector", "grammar", "signal"])
 
 
 def make_shard(folder: Path, has_texts: bool, shard: tuple[int, int]) -> None:
-    """Write a shard of some papers, as the job of ``extract`` does."""
+    """Write a shard of some papers, as ``ReadPapers`` does."""
     number, n_papers = shard
     place = folder / f"shard-{number:06d}"
-    if (place / "report.json").exists():
+    if (place / "done").exists():
         return
     place.mkdir(parents=True, exist_ok=True)
+    key = Shard((), place).key
     random = np.random.default_rng(number)
     n = n_papers * PAIRS_A_PAPER
 
-    def words() -> np.ndarray:
+    def words(n: int = n) -> np.ndarray:
         return random.integers(0, 2**64, n, np.uint64, endpoint=False)
 
     shared = np.random.default_rng(0).integers(0, 2**64, 2_000_000, np.uint64)
@@ -76,90 +76,107 @@ def make_shard(folder: Path, has_texts: bool, shard: tuple[int, int]) -> None:
     for keys, share in ((premise, 0.02), (second, 0.02), (texts, 0.01)):
         chosen = np.flatnonzero(random.random(n) < share)
         keys[chosen] = shared[random.integers(0, len(shared), len(chosen))]
-    drawn = draw(order, 1)
     half = len(PHRASES.categories) - 3
     category = np.where(
         random.random(n) < 0.5, random.integers(0, half, n), random.integers(half, half + 3, n)
     )
     columns = {
-        "shard_key": np.full(n, shard_key(place)),
-        "pair": np.arange(n),
+        "shard": np.full(n, key),
+        "row": np.arange(n),
         "paper": np.sort(random.integers(0, n_papers, n)),
         "category": category,
-        "first": random.integers(0, 200, n),
-        "second": random.integers(0, 200, n),
         "order_key": order_preserving(order),
-        "draw_key": order_preserving(drawn),
-        "draw_bucket": (drawn >> np.uint64(48)).astype(np.int32),
+        "draw_key": order_preserving(draw(order, 1)),
         "texts_key": order_preserving(texts),
         "premise_key": order_preserving(premise),
         "second_key": order_preserving(second),
     }
-    pq.write_table(pa.table(columns).cast(PAIR_SCHEMA), place / PAIRS, compression="zstd")
+    table = pa.Table.from_pydict(columns, PAIR_SCHEMA)
+    pq.write_table(table, place / f"{PAIRS}.parquet", _GROUP_ROWS, compression="zstd")
+    ids = [f"{number:06d}-{n:05d}" for n in range(n_papers)]
     papers = {
-        "id": [f"{number:06d}-{n:05d}" for n in range(n_papers)],
+        "shard": np.full(n_papers, key),
+        "paper": np.arange(n_papers),
+        "id": ids,
+        "hash_high": order_preserving(words(n_papers)),
+        "hash_low": order_preserving(words(n_papers)),
         "year": random.integers(1990, 2021, n_papers),
-        "domain": ["acl"] * n_papers,
-        "hash": [random.bytes(16) for _ in range(n_papers)],
+        "domain": [DOMAINS[0]] * n_papers,
         "n_sentences": random.integers(50, 400, n_papers),
+        "split": [SPLITS.index(SPLITTING.place_of(id_, None, 1).split or "") for id_ in ids],
+        "reason": [None] * n_papers,
+        "detail": [None] * n_papers,
         "file": [f"{number:06d}.jsonl"] * n_papers,
-        "line": range(1, n_papers + 1),
+        "line": np.arange(1, n_papers + 1),
     }
-    pq.write_table(pa.Table.from_pydict(papers, PAPER_SCHEMA), place / PAPERS, compression="zstd")
+    table = pa.Table.from_pydict(papers, PAPER_SCHEMA)
+    pq.write_table(table, place / f"{PAPERS}.parquet", compression="zstd")
     if has_texts:
-        options = pa.ipc.IpcWriteOptions(compression="zstd")
-        with pa.ipc.new_file(str(place / TEXTS), TEXT_SCHEMA, options=options) as writer:
-            sentences = pa.array(
-                [" ".join(line) for line in _WORDS[random.integers(0, 8, (999, 24))]]
-            )
-            for start in range(0, n, 2_000):
-                size = min(2_000, n - start)
-                written = [sentences.take(pa.array(random.integers(0, 999, size))) for _ in "12"]
-                writer.write_batch(pa.RecordBatch.from_arrays(written, schema=TEXT_SCHEMA))
-    found = Counter(np.array(PHRASES.categories)[category].tolist())
-    ShardReport((), dict(found), {}).write(place)
+        write_rows(place / f"{ROWS}.parquet", number, columns, random)
+    (place / "done").touch()
 
 
-def corpus_of(folder: Path) -> Corpus:
+def write_rows(
+    path: Path, shard: int, columns: dict[str, np.ndarray], random: np.random.Generator
+) -> None:
+    """Write the rows of a shard, with sentences of random words."""
+    sentences = pa.array([" ".join(line) for line in _WORDS[random.integers(0, 8, (999, 24))]])
+    labels = pa.array([PHRASES.label_names[label] for label in PHRASES.label_of_category])
+    schema = pa.schema([ORDER_KEY, *FEATURES.arrow_schema])
+    with pq.ParquetWriter(path, schema, compression="zstd") as writer:
+        for start in range(0, len(columns["row"]), _GROUP_ROWS):
+            some = {name: column[start:][:_GROUP_ROWS] for name, column in columns.items()}
+            n = len(some["row"])
+            ids = pa.array([f"{shard:06d}-{row}" for row in some["row"].tolist()])
+            category = pa.array(some["category"])
+            rows = {
+                "id": ids,
+                "premise": sentences.take(pa.array(random.integers(0, 999, n))),
+                "hypothesis": sentences.take(pa.array(random.integers(0, 999, n))),
+                "label": labels.take(category),
+                "group": pa.nulls(n),
+                "category": pa.array(PHRASES.categories).take(category),
+                "domain": pa.repeat(DOMAINS[0], n),
+                "source": ids,
+                "year": pa.array(random.integers(1990, 2021, n), pa.int32()),
+            }
+            table = encode(rows, FEATURES, FEATURES.arrow_schema)
+            order = pa.array(some["order_key"])
+            writer.write_table(table.add_column(0, ORDER_KEY, order).cast(schema))
+
+
+def work_of(folder: Path, num_proc: int) -> Work:
     """The shards of a folder."""
-    shards = folder / "shards"
-    found = sorted(shards.iterdir()) if shards.exists() else []
-    return Corpus([CorpusShard((), one) for one in found], folder / "results")
+    shards = [Shard((), one) for one in sorted((folder / "shards").iterdir())]
+    return Work(LocalEngine(num_proc), shards, folder / "results")
 
 
-def place(folder: Path, num_proc: int) -> None:
-    """Place all papers."""
-    corpus = corpus_of(folder)
-    groups = group_shards(corpus, corpus.results / "placed")
-    do_missing(LocalEngine(num_proc), PlaceJob(SPLITTING, 1).run, groups, "Placing")
-
-
-def choose(folder: Path) -> tuple[Corpus, SimpleNamespace]:
+def choose(folder: Path, num_proc: int) -> tuple[Work, list[Path]]:
     """Choose papers and pairs; what was chosen before is only read."""
-    corpus = corpus_of(folder)
-    groups = group_shards(corpus, corpus.results / "placed")
-    with open_database(corpus.results) as database:
-        engine = DuckDBEngine(database)
-        selector = Selector(groups, corpus.results, database, engine)
-        papers = selector.select_papers(SPLITTING)
-        pairs = selector.select_pairs(papers, PHRASES, SPLITTING.splits, {})
-    return corpus, SimpleNamespace(papers=papers, pairs=pairs)
+    work = work_of(folder, num_proc)
+    work.folder.mkdir(exist_ok=True)
+    with open_database(work.folder) as database:
+        statements = [*PAPER_STATEMENTS, *PAIR_STATEMENTS, label_statement(PHRASES, DOMAINS)]
+        tables = work.select(statements, work.tables(PAPERS, PAIRS), database)
+        query = "SELECT split, domain, label, COUNT(*) FROM taken_pairs GROUP BY ALL"
+        classes = {(s, d, label): n for s, d, label, n in database.execute(query)}
+        sizes = class_sizes(classes, SPLITTING.splits, DOMAINS, PHRASES.label_names, {})
+        found = work.select([balance_statement(sizes, DOMAINS)], tables, database)
+    return work, list(found["chosen"])
 
 
-def count_part(number: int, part: "object") -> int:
-    """Make the rows of a part, and count them."""
-    return sum(len(batch.table) for batch in part.batches())  # type: ignore[attr-defined]
+def count_part(number: int, part: RowsPart) -> int:
+    """Put the rows of a part in order, and count them."""
+    return sum(len(batch.table) for batch in part.batches())
 
 
 def make_rows(folder: Path, num_proc: int) -> int:
-    """Make all rows, part by part."""
-    corpus, chosen = choose(folder)
-    configs = paper_configs(chosen.papers.domains, SPLITTING.splits)
+    """Put all rows in order, part by part."""
+    work, chosen = choose(folder, num_proc)
+    configs = paper_configs(DOMAINS, SPLITTING.splits)
     keys = frozenset((config, split) for config in configs for split in SPLITTING.splits)
-    papers, pairs = chosen.papers, chosen.pairs
-    rows = PaperRows(
-        corpus, corpus.results, papers.source, papers.domains, pairs, {}, PHRASES, keys
-    )
+    folders = [shard.folder for shard in work.shards]
+    rows = OrderedRows(work, folders, chosen, FEATURES.arrow_schema, keys, [], {})
     return sum(rows.map_parts(count_part, num_proc))
 
 
@@ -205,11 +222,11 @@ def main() -> None:
     parser.add_argument("--folder", type=Path, required=True)
     parser.add_argument("--num-proc", type=int, default=2)
     parser.add_argument("--texts", action="store_true")
-    parser.add_argument("--step", choices=("make", "place", "choose", "rows"))
+    parser.add_argument("--step", choices=("make", "choose", "rows"))
     given = parser.parse_args()
     if given.step is None:
         rmtree(given.folder / "results", ignore_errors=True)
-        for step in ("make", "place", "choose", *["rows"] * given.texts):
+        for step in ("make", "choose", *["rows"] * given.texts):
             subprocess.run([sys.executable, *sys.argv, "--step", step], check=True, env=os.environ)
         return
     with measured(given.step, given.folder):
@@ -222,10 +239,9 @@ def main() -> None:
             job = partial(make_shard, given.folder / "shards", given.texts)
             for _ in map_in_order(job, shards, given.num_proc):
                 pass
-        elif given.step == "place":
-            place(given.folder, given.num_proc)
         elif given.step == "choose":
-            print(choose(given.folder)[1].pairs.n_rows, "pairs are taken")
+            chosen = choose(given.folder, given.num_proc)[1]
+            print(sum(pq.read_metadata(path).num_rows for path in chosen), "pairs are taken")
         else:
             print(make_rows(given.folder, given.num_proc), "rows")
 

@@ -147,7 +147,7 @@ class _RunWriter:
         with pa.ipc.new_file(str(path), table.schema, options=_COMPRESSED) as writer:
             for start, end in pairwise(ends):
                 rows = table.take(pa.array(ranked[start:end])).combine_chunks().to_batches()
-                writer.write_batch(rows[0] if rows else table.slice(0, 0).to_batches()[0])
+                writer.write_batch(rows[0] if rows else pa.RecordBatch.from_pylist([], table.schema))
 
 
 def part_of(order: npt.NDArray[np.int64], n_parts: int) -> npt.NDArray[np.int64]:

@@ -186,6 +186,10 @@ class Database:
                 f"{self._limit} of memory, or the disk of {self.folder.parent}, do not suffice: "
                 f"{error}. Set {_MEMORY} to more, or {_TEMPORARY} to a folder with more room."
             ) from error
+        except RuntimeError as error:  # what it makes of an interrupt
+            if "interrupted" not in str(error):
+                raise
+            raise KeyboardInterrupt from error
         except duckdb.IOException as error:
             raise OutputError(f"SQL cannot read or write: {error}") from error
 

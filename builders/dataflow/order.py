@@ -86,7 +86,8 @@ class OrderedRows:
         groups = [shards[n : n + _RUN_SHARDS] for n in range(0, len(shards), _RUN_SHARDS)]
         configs = sorted({config for config, _ in self.keys})
         job = _RunWriter(self.chosen, self.schema, configs, self.n_parts)
-        folders = self.work.map("sorting", job, groups)
+        # The name of the chosen rows' folder names all that they depend on.
+        folders = self.work.map(f"sorting {self.chosen[0].parent.name}", job, groups)
         runs = [path for folder in folders for path in sorted(folder.iterdir())]
         return [_Part(number, runs, self.schema, self.keys) for number in range(self.n_parts)]
 
@@ -147,7 +148,9 @@ class _RunWriter:
         with pa.ipc.new_file(str(path), table.schema, options=_COMPRESSED) as writer:
             for start, end in pairwise(ends):
                 rows = table.take(pa.array(ranked[start:end])).combine_chunks().to_batches()
-                writer.write_batch(rows[0] if rows else pa.RecordBatch.from_pylist([], table.schema))
+                writer.write_batch(
+                    rows[0] if rows else pa.RecordBatch.from_pylist([], table.schema)
+                )
 
 
 def part_of(order: npt.NDArray[np.int64], n_parts: int) -> npt.NDArray[np.int64]:

@@ -108,4 +108,4 @@ class _SparkSQL:
 
 
 def _uri(path: Path) -> str:
-    return path.absolute().as_uri()  # else a cluster looks on its own file system
+    return f"file://{path.absolute()}"  # else a cluster looks on its own file system

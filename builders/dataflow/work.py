@@ -7,7 +7,7 @@ interrupted finds what is done. That is the whole of resuming.
 
 import json
 import logging
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import partial
@@ -113,6 +113,10 @@ class Work:
     folder: Path
     share: float = 1.0
 
+    def parameters(self, given: Mapping[str, Any]) -> Mapping[str, Any]:
+        """Return parameters for the manifest, with the share of the files where it is a sample."""
+        return {**given, "sample": round(self.share, 6)} if self.share < 1 else given
+
     def tables(self, *names: str) -> Tables:
         """Return the files of tables that were written for each shard, by name."""
         return {name: [shard.folder / f"{name}.parquet" for shard in self.shards] for name in names}
@@ -175,7 +179,6 @@ def read_corpus(
     """
     key = _hash([code_hash(*_CODE, identity[0]), *identity])
     place = (engine.folder or options.cache_dir) / "construct" / key
-    place.mkdir(parents=True, exist_ok=True)
     groups = _group(files, shard_bytes or SHARD_BYTES)
     shards = [Shard(group, place / _name(group)) for group in groups]
     n_bytes = sum(shard.n_bytes for shard in shards)
@@ -183,16 +186,15 @@ def read_corpus(
     share = sum(shard.n_bytes for shard in shards) / max(1, n_bytes)
     results = place / f"results-{_hash([shard.folder.name for shard in shards])}"
     with _alone(place):
+        results.mkdir(parents=True, exist_ok=True)
         with kept_when_interrupted("The shards that were read are kept: run it again to go on."):
             waiting = [(shard, shard.folder) for shard in shards]
             _fill(engine, "reading", read, waiting, "B", [shard.n_bytes for shard in shards])
-            results.mkdir(exist_ok=True)
             yield Work(engine, shards, results, 1.0 if options.sample == 1 else share)
         for folder in (*(shard.folder for shard in shards), results):
             rmtree(folder, ignore_errors=True)
-    with suppress(OSError):  # shards of another corpus are there
-        (place / "lock").unlink()
-        place.rmdir()
+        with suppress(OSError):  # shards of another corpus are there
+            place.rmdir()
 
 
 def _fill(
@@ -222,7 +224,8 @@ def _fill_one(job: Job[Item], one: tuple[Item, Path]) -> None:
 @contextmanager
 def _alone(place: Path) -> Iterator[None]:
     """Wait while another process works on the same, perhaps on the same files."""
-    lock = FileLock(place / "lock")
+    place.parent.mkdir(parents=True, exist_ok=True)
+    lock = FileLock(f"{place}.lock")
     try:
         lock.acquire(timeout=0)
     except Timeout:

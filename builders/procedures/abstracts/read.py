@@ -1,7 +1,7 @@
 """Read the abstracts of a shard, and find their mechanisms."""
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
@@ -42,7 +42,7 @@ SCHEMAS: Mapping[str, pa.Schema] = {
         {
             **_PLACE,
             "was_read": pa.bool_(),  # an abstract or a record, whose pmid counts
-            "content": pa.int64(),  # hash of the mechanism
+            "content": pa.int64(),  # hash of all that is known of it
             "digest": pa.binary(16),  # digest of its supporting set
         }
     ),
@@ -93,7 +93,8 @@ class ReadAbstracts:
                         parts.add(*_place(shard.key, None, unit, unit.unit, unit))
                     else:
                         here = seq
-                        _add_unit(shard.key, seq, unit, self.rules, units, mechanisms, entities)
+                        tables = units, mechanisms, entities
+                        _add_unit(shard.key, seq, unit, left_out, self.rules, *tables)
                         seq += 1
                     for part in left_out:
                         parts.add(*_place(shard.key, here, part, part.unit, part))
@@ -103,6 +104,7 @@ def _add_unit(
     shard: int,
     seq: int,
     unit: Abstract | MechanismRecord | SkippedAbstract,
+    left_out: Sequence[SkippedAbstract],
     rules: MechanismRules,
     units: TableWriter,
     mechanisms: TableWriter,
@@ -113,13 +115,14 @@ def _add_unit(
         return
     kind = "abstract" if isinstance(unit, Abstract) else "record"
     found = find_mechanism(unit, rules)
+    parts = [(part.unit, part.reason, part.detail) for part in left_out]
+    known = (found.reason, found.detail) if isinstance(found, NoMechanism) else found
+    key = xxh3_64_intdigest(repr((known, parts)).encode("utf-8", "replace")) - (1 << 63)
     if isinstance(found, NoMechanism):
-        units.add(*_place(shard, seq, unit, kind, found), True, None, None)
+        units.add(*_place(shard, seq, unit, kind, found), True, key, None)
         return
-    content = orjson.dumps(found)
-    key = xxh3_64_intdigest(content) - (1 << 63)
     units.add(*_place(shard, seq, unit, kind, None), True, key, _digest_text(found))
-    mechanisms.add(shard, seq, found.pmid, content)
+    mechanisms.add(shard, seq, found.pmid, orjson.dumps(found))
     for type_, entity in list_entities(found):
         small = small_name(entity.name)
         for id_ in sorted(entity.ids) or (None,):

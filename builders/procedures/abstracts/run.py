@@ -82,9 +82,10 @@ def run(
     ]
     writer = recipe.writer(tell)
     splitter = recipe.mechanism_rules.split
+    later = ("balance_negation", *rule.as_json())  # decided by SQL
     identity = [
         "builders.procedures.abstracts",
-        recipe.parameters(),
+        {name: value for name, value in recipe.parameters().items() if name not in later},
         recipe.domain,
         f"{splitter.__module__}.{splitter.__qualname__}",
         writer.parameters() if writer else None,
@@ -156,7 +157,7 @@ class _Construction:
             spec.features.arrow_schema,
             options.keys(spec),
             [self._source()],
-            {**recipe.parameters(), **rule.as_json(), **generation},
+            self._work.parameters({**recipe.parameters(), **rule.as_json(), **generation}),
         )
         return Construction(rows, report, declaration, self._work.share)
 
@@ -181,7 +182,7 @@ class _Construction:
             for shard in self._work.shards
         ]
         job = MakeNegatives(recipe.strategy_names, recipe.seed, pool, recipe.domain)
-        folders = self._work.map("making negatives", job, chosen)
+        folders = self._work.map("negatives", job, chosen)
         return folders, list(dict.fromkeys([*recipe.strategy_names, *kinds]))
 
     def _write(self) -> tuple[dict[int, dict[int, Outcomes]], list[str]]:

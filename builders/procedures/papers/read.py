@@ -103,7 +103,8 @@ class ReadPapers:
             n_papers = 0
             for block in find_pairs(found, self.rules):
                 pairs.write(_pair_batch(block, shard.key, rows.n_rows, n_papers))
-                rows.write(self._row_batch(block, features, rows_schema))
+                if len(block.paper):
+                    rows.write(self._row_batch(block, features, rows_schema))
                 for number, paper in enumerate(block.papers):
                     self._add_paper(papers, shard.key, n_papers + number, paper, block, number)
                 n_papers += len(block.papers)

@@ -84,7 +84,7 @@ def _identity(recipe: PapersRecipe, metadata: Metadata) -> list[Any]:
     splitter = recipe.split_sentences
     return [
         "builders.procedures.papers",
-        recipe.parameters(),
+        {name: value for name, value in recipe.parameters().items() if name != "per_class"},
         inspect.getsource(splitter) if inspect.isfunction(splitter) else repr(splitter),
         [f"{name} {installed_version(name)}" for name in ("nupunkt", "orjson", "pyarrow")],
         sorted(metadata.years.items()),
@@ -147,7 +147,7 @@ class _Choice:
             spec.features.arrow_schema,
             options.keys(spec),
             [self._source()],
-            recipe.parameters(),
+            self._work.parameters(recipe.parameters()),
         )
         report = self._report(counts, uneven)
         return Construction(rows, report, declaration, self._work.share)

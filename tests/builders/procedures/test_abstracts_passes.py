@@ -316,7 +316,6 @@ def test_of_one_pmid_that_with_a_mechanism_is_taken_else_by_content(tmp_path):
     assert 0 < sum("rats" in text for text in texts) < 6  # by content, not by place
 
 
-@pytest.mark.xfail(strict=True, reason="the place of the shards decides between them")
 def test_of_one_pmid_the_files_do_not_decide_what_is_counted(tmp_path):
     some = [make_abstract(n) for n in range(16)]
     odd = [make_abstract(n) + f"{n}\tone column\n" for n in range(16)]

@@ -7,7 +7,6 @@ from collections import Counter, defaultdict
 from dataclasses import replace
 from typing import NamedTuple
 
-import orjson
 from nlihub.builders.core.keyed import keyed_number
 from nlihub.builders.procedures.abstracts.assign import (
     ACCEPTED,
@@ -34,9 +33,9 @@ from nlihub.builders.procedures.abstracts.perturb.apply import (
 )
 from nlihub.builders.procedures.abstracts.perturb.entity_pool import EntityPool
 from nlihub.builders.procedures.abstracts.perturb.strategy import NoNegative
+from nlihub.builders.procedures.abstracts.read import hash_content
 from nlihub.loaders.corpora.abstracts.abstract import Abstract, SkippedAbstract
 from nlihub.loaders.corpora.abstracts.read import read_units
-from xxhash import xxh3_64_intdigest
 
 
 class Negative(NamedTuple):
@@ -71,17 +70,16 @@ def select_mechanisms(files, rules):
     not_taken, left_out, of_pmid = [], [], defaultdict(list)
     for file in files:
         for one, parts in read_units(file):
-            left = [entry(part, part) for part in parts]
             if not isinstance(one, SkippedAbstract):
-                of_pmid[one.pmid].append((one, find_mechanism(one, rules), left))
+                of_pmid[one.pmid].append((one, find_mechanism(one, rules), parts))
                 continue
-            left_out += left
+            left_out += [entry(part, part) for part in parts]
             is_whole = one.unit in ("abstract", "record", "file")
             (not_taken if is_whole else left_out).append(entry(one, one))
     by_text = {}
     for pmid in sorted(of_pmid):
-        (one, found, left), *others = sorted(of_pmid[pmid], key=_place_in_pmid)
-        left_out += left
+        (one, found, parts), *others = sorted(of_pmid[pmid], key=_place_in_pmid)
+        left_out += [entry(part, part) for part in parts]
         again = _Why(SAME_PMID, "another abstract of this pmid is taken")
         for other, _, _ in others:
             not_taken.append(entry(other, again, _unit(other)))
@@ -101,10 +99,8 @@ def _unit(one):
 
 def _place_in_pmid(read):
     """Of several of one pmid that with a mechanism is taken; of several, by its content."""
-    _, found, _ = read
-    if not isinstance(found, Mechanism):
-        return 1, 0
-    return 0, xxh3_64_intdigest(orjson.dumps(found)) - (1 << 63)
+    _, found, parts = read
+    return not isinstance(found, Mechanism), hash_content(found, parts)
 
 
 def make_negatives(mechanisms, strategies, seed, writer=None):

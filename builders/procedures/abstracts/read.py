@@ -115,9 +115,7 @@ def _add_unit(
         return
     kind = "abstract" if isinstance(unit, Abstract) else "record"
     found = find_mechanism(unit, rules)
-    parts = [(part.unit, part.reason, part.detail) for part in left_out]
-    known = (found.reason, found.detail) if isinstance(found, NoMechanism) else found
-    key = xxh3_64_intdigest(repr((known, parts)).encode("utf-8", "replace")) - (1 << 63)
+    key = hash_content(found, left_out)
     if isinstance(found, NoMechanism):
         units.add(*_place(shard, seq, unit, kind, found), True, key, None)
         return
@@ -130,6 +128,13 @@ def _add_unit(
                 *(shard, seq, type_, entity.name, order_of_name(entity.name), small),
                 *(None if small is None else order_of_name(small), entity.uses.value, id_),
             )
+
+
+def hash_content(found: Mechanism | NoMechanism, left_out: Sequence[SkippedAbstract]) -> int:
+    """Return a number of 64 bits, signed, by which one of several abstracts of a pmid is taken."""
+    known = (found.reason, found.detail) if isinstance(found, NoMechanism) else found
+    parts = [(part.unit, part.reason, part.detail) for part in left_out]
+    return xxh3_64_intdigest(repr((known, parts)).encode("utf-8", "replace")) - (1 << 63)
 
 
 def _place(

@@ -302,7 +302,7 @@ from_papers("my_nli", "p", "b", **{YEARS!r})
         code = code.replace("len(done) == 3", "len(done) == 5")
         subprocess.run([*command[:2], code], cwd=tmp_path, env=env, check=True)
         assert content(tmp_path / "b" / "my_nli") == content(made.folder)
-        assert not list(cache.glob("construct/*"))
+        assert not list(cache.glob("construct/*/"))
 
     def test_what_differs_from_a_version_that_is_replaced_is_told(self, papers, tmp_path):
         given = YEARS | {"output": tmp_path / "b"}
@@ -373,7 +373,7 @@ from_papers("my_nli", "p", "b", **{YEARS!r}, engine=nlihub.construct.spark_engin
         done = subprocess.run(command, cwd=tmp_path, env=env, check=True, capture_output=True)
         assert done.stdout.split()[0] == b"2"  # shards that were left
         assert content(tmp_path / "b" / "my_nli") == content(made.folder)
-        assert not list(cache.glob("construct/*"))
+        assert not list(cache.glob("construct/*/"))
 
 
 class TestChoices:

@@ -171,7 +171,7 @@ def test_a_change_elsewhere_discards_nothing(tree):
     before = {name: get_builder(name).code_identity() for name in builders()}
     of_papers, of_rows = code_identity(*job().modules()), code_identity(write_rows.__name__)
     for path in (
-        "builders/annotation/batches.py",
+        "builders/annotation/batch.py",
         "builders/versions/card.py",
         "builders/versions/verify.py",
         "builders/versions/write.py",

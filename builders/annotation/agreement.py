@@ -117,7 +117,7 @@ class Judged:
     @property
     def label(self) -> str:
         """The answer that is expected."""
-        return self.item.facts["label"]
+        return str(self.item.facts["label"])
 
 
 def judge(batches: Sequence[Batch], by_key: Mapping[str, Mapping[str, str]]) -> list[Judged]:

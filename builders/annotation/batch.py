@@ -106,7 +106,7 @@ class Item:
     id: str
     premise: str
     hypothesis: str
-    facts: Mapping[str, str]
+    facts: Mapping[str, Any]
     shown: Mapping[str, str] = field(default_factory=dict)
 
     @property

@@ -85,7 +85,7 @@ def draw_pairs(
     candidates = [
         (Cell(row["split"], row["domain"], row["label"]), row["id"], row["id"]) for row in rows
     ]
-    return _draw(version, earlier, candidates, wanted, seed, pair_facts, UNBALANCED, origin, "draw")
+    return _draw(version, earlier, candidates, wanted, seed, pair_facts, UNBALANCED, origin)
 
 
 def draw_negatives(
@@ -121,7 +121,7 @@ def draw_negatives(
     _check_labels(version, BIONLI_LABELS, "a version with adversarial negatives")
     candidates = []
     for row in read_rows(version, version.main_config, _COLUMNS):
-        kind = negative_facts(row).get("category")
+        kind = negative_facts(row)["category"]
         if kind is not None:
             group = row["id"] if row["group"] is None else f"group {row['group']}"
             candidates.append((kind, row["id"], group))
@@ -199,26 +199,21 @@ def has_patterns(version: BuiltVersion) -> bool:
     return tuple(version.manifest.labels) == PATTERN_LABELS
 
 
-def pair_facts(row: Mapping[str, Any]) -> dict[str, str]:
+def pair_facts(row: Mapping[str, Any]) -> dict[str, Any]:
     """Return what answers to a pair from papers are tallied by."""
     return {name: row[name] for name in ("label", "domain", "split")}
 
 
-def negative_facts(row: Mapping[str, Any]) -> dict[str, str]:
+def negative_facts(row: Mapping[str, Any]) -> dict[str, Any]:
     """Return what answers to a negative or a control are tallied by."""
     is_entailed = row["label"] == "entailment"
     facts = {"label": "yes" if is_entailed else "no", "domain": row["domain"]}
-    return facts | _known("category", CONTROLS if is_entailed else row["category"])
+    return {**facts, "category": CONTROLS if is_entailed else row["category"]}
 
 
-def problem_facts(row: Mapping[str, Any]) -> dict[str, str]:
+def problem_facts(row: Mapping[str, Any]) -> dict[str, Any]:
     """Return what answers to a problem of a pattern are tallied by."""
-    facts = {name: row[name] for name in ("label", "domain", "group")}
-    return facts | _known("category", row["category"])
-
-
-def _known(name: str, value: str | None) -> dict[str, str]:
-    return {} if value is None else {name: value}
+    return {name: row[name] for name in ("label", "domain", "group", "category")}
 
 
 def read_rows(
@@ -284,10 +279,9 @@ def _draw(
     candidates: Iterable[tuple[_Kind, str, str]],
     wanted: Mapping[_Kind, int],
     seed: int,
-    facts_of: Callable[[Mapping[str, Any]], dict[str, str]],
+    facts_of: Callable[[Mapping[str, Any]], dict[str, Any]],
     config: str,
     origin: Mapping[str, Any] | None = None,
-    purpose: str = "sample",
 ) -> Drawn:
     """Draw from candidates: kind, id and group; groups that are not yet drawn come first."""
     done = {item.id for batch in earlier for item in batch.items.values()}
@@ -297,7 +291,7 @@ def _draw(
         if id_ in done:
             used.add(group)
         elif kind in wanted:
-            left[kind].append((keyed_hash(id_, str(seed), purpose), id_, group))
+            left[kind].append((keyed_hash(id_, str(seed), "sample"), id_, group))
     ids: list[str] = []
     short: dict[_Kind, int] = {}
     for kind in sorted(wanted, key=lambda kind: (len(left[kind]), kind)):

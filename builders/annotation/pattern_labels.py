@@ -230,7 +230,7 @@ def measure_patterns(
         given = Counter(a for one in problems for a in answers.by_key[items[one.item.id]].values())
         return PatternVerdict(
             label=problems[0].label,
-            category=problems[0].item.facts.get("category"),
+            category=problems[0].item.facts["category"],
             outcomes=_count_outcomes(problems),
             majority=majority,
             unanimous=unanimous(problems),
@@ -262,7 +262,7 @@ def measure_patterns(
         for pair, table in counts.items()
     ]
     by_label = tally(problems, lambda one: one.label, unanimity)
-    classified = [one for one in problems if "category" in one.item.facts]
+    classified = [one for one in problems if one.item.facts["category"] is not None]
     return PatternValidation(
         kappa=_mean(pair.chosen for pair in pairs),
         symmetric_kappa=_mean(pair.symmetric for pair in pairs),

@@ -36,8 +36,6 @@ from .draw import EVALUATION, check_unchanged, read_rows
 from .sheets import COMPLETED, TEXTS
 from .task import list_domains, open_batches
 
-__all__ = ["build"]
-
 #: By pair and column of ``COMPLETED``, the completed sentence; None for one that stays.
 _Completed = Mapping[str, Mapping[str, str | None]]
 

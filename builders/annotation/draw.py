@@ -5,7 +5,7 @@ Keyed hashes of ids decide which rows are drawn and in which order, whatever the
 
 from collections import defaultdict
 from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, TypeVar
 
 import pyarrow as pa
@@ -37,12 +37,10 @@ class Drawn:
     Attributes:
         items: The items, in an order that is independent of their labels.
         short: For every kind with fewer pairs left than its share, how many were lacking.
-        origin: What the draw was for, as JSON has it.
     """
 
     items: Sequence[Item]
     short: Mapping[Any, int]
-    origin: Mapping[str, Any] = field(default_factory=dict)
 
 
 def draw_pairs(
@@ -51,7 +49,6 @@ def draw_pairs(
     missing: Mapping[Cell, int],
     n_pairs: int | None,
     seed: int,
-    origin: Mapping[str, Any],
 ) -> Drawn:
     """Draw pairs from papers: as many of every class and domain that lacks confirmed ones.
 
@@ -64,7 +61,6 @@ def draw_pairs(
         missing: For every cell that lacks confirmed pairs, how many.
         n_pairs: How many pairs to draw; None takes for each class the most that any class lacks.
         seed: The key of the hashes.
-        origin: What the draw is for.
 
     Source: SciNLI, section 3.3: each iteration takes a balanced random sample.
     """
@@ -85,7 +81,7 @@ def draw_pairs(
     candidates = [
         (Cell(row["split"], row["domain"], row["label"]), row["id"], row["id"]) for row in rows
     ]
-    return _draw(version, earlier, candidates, wanted, seed, pair_facts, UNBALANCED, origin)
+    return _draw(version, earlier, candidates, wanted, seed, pair_facts, UNBALANCED)
 
 
 def draw_negatives(
@@ -281,7 +277,6 @@ def _draw(
     seed: int,
     facts_of: Callable[[Mapping[str, Any]], dict[str, Any]],
     config: str,
-    origin: Mapping[str, Any] | None = None,
 ) -> Drawn:
     """Draw from candidates: kind, id and group; groups that are not yet drawn come first."""
     done = {item.id for batch in earlier for item in batch.items.values()}
@@ -309,7 +304,7 @@ def _draw(
     ids.sort(key=lambda id_: keyed_hash(id_, str(seed), "order"))
     rows = check_unchanged(version, config, earlier, ids)
     items = [Item(i, rows[i]["premise"], rows[i]["hypothesis"], facts_of(rows[i])) for i in ids]
-    return Drawn(items, dict(sorted(short.items())), origin or {})
+    return Drawn(items, dict(sorted(short.items())))
 
 
 def _divide(n: int, kinds: Collection[_Kind], seed: int) -> dict[_Kind, int]:

@@ -30,8 +30,6 @@ from .draw import EVALUATION, Drawn, draw_negatives, draw_pairs, draw_problems, 
 from .pattern_labels import SCALE, PatternValidation, measure_patterns
 from .sheets import read_sheet
 
-__all__ = ["export", "import_answers", "review", "sample_negatives", "sample_patterns"]
-
 #: How one sentence relates to another. The classes of SciNLI are in our words (section 3.1).
 RELATION = Question(
     name="relation",
@@ -194,14 +192,14 @@ def export(
         missing = measure_relations(earlier, answers, per_class).missing
     if not missing:
         raise UsageError("Every class has its quota: nothing is left to annotate.")
-    origin = {"per_class": dict(per_class), "domains": domains}
-    drawn = draw_pairs(built, earlier, missing, n_pairs, seed, origin)
+    drawn = draw_pairs(built, earlier, missing, n_pairs, seed)
     if not drawn.items:
         raise UsageError("No pair is left of the classes that lack some. Build with more papers.")
     is_known = set(labels) == set(RELATION.labels)
     meanings = {label: RELATION.labels[label] if is_known else "" for label in labels}
     question = replace(RELATION, labels=meanings)
-    return _hand_out(batches, earlier, question, drawn, n_annotators)
+    origin = {"per_class": dict(per_class), "domains": domains}
+    return _hand_out(batches, earlier, question, drawn, n_annotators, origin)
 
 
 def list_domains(version: BuiltVersion, per_class: Mapping[str, int]) -> list[str]:
@@ -320,11 +318,16 @@ def _read_answered(folder: PathLike, question: Question) -> list[Batch]:
 
 
 def _hand_out(
-    folder: PathLike, earlier: Sequence[Batch], question: Question, drawn: Drawn, n_people: int
+    folder: PathLike,
+    earlier: Sequence[Batch],
+    question: Question,
+    drawn: Drawn,
+    n_people: int,
+    origin: Mapping[str, Any] | None = None,
 ) -> BatchExport:
     if n_people < 2:
         raise UsageError(f"n_annotators is {n_people}; a majority needs 2 or more.")
-    batch = write_batch(local_path(folder), earlier, question, drawn.items, n_people, drawn.origin)
+    batch = write_batch(local_path(folder), earlier, question, drawn.items, n_people, origin or {})
     return BatchExport(batch.folder, batch.sheets, len(drawn.items), drawn.short)
 
 

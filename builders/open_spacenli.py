@@ -10,8 +10,8 @@ from ..loaders.corpora.patterns.pattern_bank import find_pattern_bank
 from ..loaders.errors import UsageError
 from ..loaders.fetching import Source
 from ..loaders.hashing import hash_file
+from .core.kappa import show_kappa
 from .core.options import BuildOptions
-from .procedures.patterns.answer_scale import show_kappa
 from .procedures.patterns.declaration import pattern_spec
 from .procedures.patterns.pattern_builder import PatternBuilder
 from .procedures.patterns.validation import measure_pattern_agreement

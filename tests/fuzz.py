@@ -29,7 +29,9 @@ import pyarrow.parquet as pq
 from hypothesis import HealthCheck, Phase, given, seed, settings
 from hypothesis import strategies as st
 from label_studio_tables import write_table
-from nlihub.builders.annotation.answer_files import read_answer_file
+from nlihub.builders.annotation.answers import read_answer_file
+from nlihub.builders.annotation.batch import Batch
+from nlihub.builders.annotation.task import RELATION
 from nlihub.builders.core.registry import get_builder
 from nlihub.loaders.corpora.abstracts.read import read_abstracts
 from nlihub.loaders.corpora.papers.files import find_paper_files
@@ -205,7 +207,7 @@ def _sheets() -> Reader:
     }
 
     def read(path: Path) -> None:
-        read_answer_file(path, ["annotator-1"], role="an annotator")
+        read_answer_file(path, Batch(path.parent, RELATION, 1, {}, {}))
 
     return Reader(files, read)
 

@@ -2,17 +2,17 @@
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 
-from ...builders.annotation.coding_scheme import read_coding_scheme
-from ...builders.annotation.error_sheets import DrawnError, check_output, write_error_sheets
+from ...builders.annotation.batch import Item, write_batch
+from ...builders.annotation.task import ERROR, read_coding_scheme
 from ...builders.core.keyed import keyed_hash
 from ...builders.versions.open import PathLike
-from ...loaders.errors import UnknownNameError, UsageError
+from ...loaders.errors import OutputError, UnknownNameError, UsageError
 from ...loaders.paths import local_path
 from .gold import GoldRows
 from .harness_logs import config_of, read_logs, restrict_to_logs
@@ -47,7 +47,7 @@ class ErrorsSample:
     """Errors that were drawn, and written for people to code.
 
     Attributes:
-        folder: Their folder.
+        folder: Their folder, for nlihub annotate import.
         sheets: The folder in it that coders get, and nothing else: a sheet for each, tasks for
             Label Studio, instructions.
         n_errors: Number of errors drawn.
@@ -134,7 +134,7 @@ def sample_errors(
     gold, _ = restrict_to_logs(gold, logs)
     if by is not None and by not in (known := set(gold.rows.column_names) - {"id", *_TEXTS}):
         raise UnknownNameError.of("column to balance errors by", by, known)
-    errors = _errors(gold, [_labels(gold, path, model_labels) for path in files], by)
+    errors = _errors(gold, [_labels(gold, path, model_labels) for path in files], by, seed)
     if not errors:
         names = " and ".join(path.name for path in files)
         raise UsageError(f"{names}: every prediction is right, so there is no error to read.")
@@ -147,9 +147,15 @@ def sample_errors(
         "by": by,
         "seed": seed,
     }
-    made = write_error_sheets(target, drawn, scheme, n_coders, origin)
+    made = write_batch(target, (), replace(ERROR, labels=scheme), drawn, n_coders, origin)
     strata = _strata(errors, drawn, by)
-    return ErrorsSample(made.folder, made.sheets, len(drawn), n_errors - len(drawn), strata)
+    return ErrorsSample(target, made.sheets, len(drawn), n_errors - len(drawn), strata)
+
+
+def check_output(folder: Path) -> None:
+    """Check that there is nothing where errors are to be written; raises ``OutputError``."""
+    if folder.exists():
+        raise OutputError(f"{folder} exists; name another folder for these errors.")
 
 
 _TEXTS = ("premise", "hypothesis")
@@ -165,8 +171,13 @@ def _labels(gold: GoldRows, path: Path, model_labels: Sequence[str]) -> list[str
     ]
 
 
-def _errors(gold: GoldRows, systems: Sequence[Sequence[str]], by: str | None) -> list[DrawnError]:
-    """Return all pairs that a system got wrong, in the order of the rows."""
+def _errors(
+    gold: GoldRows, systems: Sequence[Sequence[str]], by: str | None, seed: int
+) -> list[Item]:
+    """Return all pairs that a system got wrong, in the order of the rows.
+
+    Of two systems, a keyed hash of the pair decides whose prediction coders see first.
+    """
     names = [name for name in gold.rows.column_names if name not in ("id", "label", *_TEXTS)]
     has_categories = gold.rows["category"].null_count < gold.rows.num_rows
     kept = [name for name in names if name == by or (name == "category" and has_categories)]
@@ -184,7 +195,13 @@ def _errors(gold: GoldRows, systems: Sequence[Sequence[str]], by: str | None) ->
             facts[MISSED_BY] = (
                 _SECOND if predicted[0] == right else _FIRST if predicted[1] == right else _BOTH
             )
-        found.append(DrawnError(id_, premise, hypothesis, tuple(predicted), facts))
+        shown = {"gold": right, "prediction": predicted[0]}
+        if len(predicted) == 2:
+            is_turned = keyed_hash(id_, str(seed), "systems")[0] % 2
+            first, second = predicted[::-1] if is_turned else predicted
+            shown = {"gold": right, "prediction_1": first, "prediction_2": second}
+        shown |= {name: facts[name] for name in ("category",) if name in facts}
+        found.append(Item(id_, premise, hypothesis, facts, shown))
     return found
 
 
@@ -195,13 +212,13 @@ def _text(value: Any) -> str:
     return "" if value is None else str(value)
 
 
-def _draw(errors: Sequence[DrawnError], by: str | None, n: int, seed: int) -> list[DrawnError]:
+def _draw(errors: Sequence[Item], by: str | None, n: int, seed: int) -> list[Item]:
     """Draw errors in turn from the sets of systems, and in each in turn from the values of ``by``.
 
     The order of the errors drawn is unrelated to their kind.
     """
     key = str(seed)
-    parts: defaultdict[str, defaultdict[str, list[DrawnError]]]
+    parts: defaultdict[str, defaultdict[str, list[Item]]]
     parts = defaultdict(lambda: defaultdict(list))
     for error in sorted(errors, key=lambda error: keyed_hash(error.id, key, "error")):
         missed_by, value = _kind(error, by)
@@ -210,7 +227,7 @@ def _draw(errors: Sequence[DrawnError], by: str | None, n: int, seed: int) -> li
     return sorted(in_turn[:n], key=lambda error: keyed_hash(error.id, key, "order"))
 
 
-def _take_turns(parts: Mapping[str, Sequence[DrawnError]], key: str) -> list[DrawnError]:
+def _take_turns(parts: Mapping[str, Sequence[Item]], key: str) -> list[Item]:
     """Return the errors of all parts, one of each in turn as long as it has any."""
     names = sorted(parts, key=lambda name: keyed_hash(name, key, "turn"))
     ranked = [
@@ -221,13 +238,11 @@ def _take_turns(parts: Mapping[str, Sequence[DrawnError]], key: str) -> list[Dra
     return [error for *_, error in sorted(ranked, key=lambda found: found[:2])]
 
 
-def _kind(error: DrawnError, by: str | None) -> tuple[str | None, str | None]:
+def _kind(error: Item, by: str | None) -> tuple[str | None, str | None]:
     return error.facts.get(MISSED_BY), error.facts[by] if by is not None else None
 
 
-def _strata(
-    errors: Iterable[DrawnError], drawn: Iterable[DrawnError], by: str | None
-) -> tuple[Stratum, ...]:
+def _strata(errors: Iterable[Item], drawn: Iterable[Item], by: str | None) -> tuple[Stratum, ...]:
     counts: defaultdict[tuple[str | None, str | None], list[int]] = defaultdict(lambda: [0, 0])
     for place, found in enumerate((errors, drawn)):
         for error in found:

@@ -18,7 +18,7 @@ from .entries import NEEDS, Entry
 #: The files by which folders are told apart; a test compares them with those that are written.
 RUN_FILE = "record.json"
 BATCH_FILE = "batch.json"
-ERRORS_FILE = "errors.json"
+CODERS_FOLDER = "for_coders"
 
 #: A module of each extra.
 _EXTRAS = {"plots": "matplotlib", "baselines": "torch"}
@@ -103,10 +103,12 @@ def _tell(path: Path) -> dict[str, list[Path]]:
         raise SourceNotFoundError(f"{path} is neither a folder nor a file.")
     if (path / MANIFEST).is_file():
         return {"versions": [path]}
+    has_batches = any(path.glob(f"batch-*/{BATCH_FILE}"))
+    has_errors = any(path.glob(f"batch-*/{CODERS_FOLDER}"))
     found = {
         "versions": sorted(manifest.parent for manifest in path.glob(f"*/{MANIFEST}")),
-        "batches": [path] * any(path.glob(f"batch-*/{BATCH_FILE}")),
-        "errors": [path] * (path / ERRORS_FILE).is_file(),
+        "batches": [path] * (has_batches and not has_errors),
+        "errors": [path] * has_errors,
         "runs": [path] * any(path.rglob(RUN_FILE)),
         "results": [file for file in sorted(path.glob("*.json")) if _is_result(file)],
     }

@@ -1,15 +1,20 @@
 """Entries that people's answers to annotation batches give."""
 
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Mapping, Sequence
+from pathlib import Path
 
-from ...builders.annotation import error_codes, judgements, pattern_validation, rounds
-from ...builders.annotation.agreement import AnnotatorAgreement, Share
+from ...builders.annotation.agreement import (
+    AnnotatorAgreement,
+    CodeTally,
+    Quality,
+    Review,
+    Share,
+)
 from ...builders.annotation.pattern_labels import PatternValidation
+from ...builders.annotation.task import review
 from ...loaders.errors import UsageError
 from .at_hand import AtHand
 from .entries import Entry
-from .from_versions import open_for
 from .tables import ComparedTable, Made, compare_numbers
 
 _COMPARED = ("paper", "ours", "difference")
@@ -19,22 +24,10 @@ def make_agreement(entry: Entry, at_hand: AtHand) -> Made:
     """Review annotation batches, the paper's figures beside ours.
 
     Raises:
-        UsageError: There are several folders of batches, or they ask something else.
-        AnnotationError: The batches or the answers are malformed or of another version.
+        UsageError: There are several folders of batches.
+        AnnotationError: The batches or the answers are malformed.
     """
-    if len(at_hand.batches) > 1:
-        listed = ", ".join(str(path) for path in at_hand.batches)
-        raise UsageError(f"{entry.id} is measured on one folder of batches, not on {listed}.")
-    version, batches = open_for(entry, at_hand).folder, at_hand.batches[0]
-    if "per_class" in entry.options:
-        ours = _agreement(rounds.review(version, batches, entry.options["per_class"]).agreement)
-    elif entry.options.get("of") == "negatives":
-        ours = _quality(judgements.review_judgements(version, batches))
-    else:
-        ours = _validation(pattern_validation.review_validation(version, batches))
-    rows = compare_numbers(entry.numbers, {n: v for n, v in ours.items() if v is not None})
-    table = ComparedTable("Agreement", ("", *_COMPARED), rows)
-    return Made([table], [f"Ours: {batches}, drawn from {version}."], set(entry.numbers))
+    return _compare(entry, "Agreement", at_hand.batches)
 
 
 def make_errors(entry: Entry, at_hand: AtHand) -> Made:
@@ -44,21 +37,37 @@ def make_errors(entry: Entry, at_hand: AtHand) -> Made:
         UsageError: There are several folders of errors.
         AnnotationError: The folder, or an answer in it, is malformed.
     """
-    if len(at_hand.errors) > 1:
-        listed = ", ".join(str(path) for path in at_hand.errors)
-        raise UsageError(f"{entry.id} is measured on one folder of errors, not on {listed}.")
-    tally = error_codes.review_codes(at_hand.errors[0])
-    ours: dict[str, float | str | None] = {"errors drawn": tally.n_errors}
-    ours |= {f"{code} %": _percent(share) for code, share in tally.codes.items()}
-    table = ComparedTable("Errors", ("", *_COMPARED), compare_numbers(entry.numbers, ours))
-    return Made([table], [f"Ours: {at_hand.errors[0]}."], set(entry.numbers))
+    return _compare(entry, "Errors", at_hand.errors)
+
+
+def _compare(entry: Entry, title: str, folders: Sequence[Path]) -> Made:
+    if len(folders) > 1:
+        listed = ", ".join(map(str, folders))
+        raise UsageError(f"{entry.id} is measured on one folder, not on {listed}.")
+    found = review(folders[0])
+    if isinstance(found, Review):
+        ours = _agreement(found.agreement)
+    elif isinstance(found, Quality):
+        ours = _quality(found)
+    elif isinstance(found, CodeTally):
+        ours = _codes(found)
+    else:
+        ours = _validation(found)
+    rows = compare_numbers(entry.numbers, {n: v for n, v in ours.items() if v is not None})
+    table = ComparedTable(title, ("", *_COMPARED), rows)
+    return Made([table], [f"Ours: {folders[0]}."], set(entry.numbers))
+
+
+def _codes(found: CodeTally) -> Mapping[str, float | str | None]:
+    shares = {f"{code} %": _percent(share) for code, share in found.codes.items()}
+    return {"errors drawn": found.n_errors, **shares}
 
 
 def _validation(found: PatternValidation) -> Mapping[str, float | str | None]:
-    kappa, unanimity = found.kappa, found.unanimity
+    kappa, unanimity = found.kappa, found.unanimous
     return {
         "mean of Cohen's kappa": _number(kappa),
-        "problems": sum(found.outcomes.values()),
+        "problems": sum(found.problems.values()),
         "unanimous with the original label %": _percent(unanimity.before),
         "the same, of validated patterns %": _percent(unanimity.after),
     }
@@ -76,7 +85,7 @@ def _agreement(found: AnnotatorAgreement) -> Mapping[str, float | str | None]:
     }
 
 
-def _quality(found: Any) -> Mapping[str, float | str | None]:
+def _quality(found: Quality) -> Mapping[str, float | str | None]:
     return {
         "pairs": found.negatives.n_pairs,
         **{

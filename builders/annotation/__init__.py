@@ -1,8 +1,9 @@
-"""Annotation: batches for annotators, their answers, agreement, gold labels, validated patterns.
+"""Annotation: tasks for people, their answers, agreement, and the version that they confirm.
 
-A folder of batches holds all that a later session needs: for each batch the question, the
-annotators, and the answers that came back.
+``task`` has the four questions and the public functions; ``draw`` draws items, ``batch`` writes
+them for people, ``answers`` imports what comes back, ``agreement`` and ``pattern_labels`` measure
+it, and ``build`` builds the version.
 
 Source: SciNLI, section 3.3; MSciNLI, section on its test and development sets; BioNLI,
-section 3.5; SpaceNLI, section 3.1.
+sections 3.5 and 4.5; SpaceNLI, section 3.1.
 """

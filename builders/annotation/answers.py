@@ -1,265 +1,305 @@
-"""Strict reading of annotators' answers: whatever is not an answer to its pair is a defect."""
+"""Answers that came back: read strictly, stored in one file, and the sentences people completed.
 
+Whatever is not an answer to its item is a defect.
+
+Source: SciNLI, section 3.3, first step: sentences that were broken by the extraction are completed.
+"""
+
+import json
+import re
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from ...loaders.atomic_write import whole_file
 from ...loaders.errors import AnnotationError, Defect, UsageError
-from .answer_files import (
-    list_unreplaced,
-    name_answer_files,
-    read_answer_file,
-    store_answer_files,
-)
-from .batches import ANSWERS_FOLDER, AnnotationBatch
-from .completions import (
-    COLUMNS,
-    COMPLETIONS_FILE,
-    Completed,
-    Completions,
-    is_slip,
-    plain_completion,
-    settle_completions,
-)
-from .sheets import Entries, Entry, read_sheet_answers
+from ...loaders.json_text import parse_json
+from .batch import COMPLETIONS_FILE, Batch, Item, Question
+from .label_studio import is_label_studio_table, read_label_studio_json, read_label_studio_table
+from .sheets import ANSWER, COMPLETED, TEXTS, Entries, Entry, read_sheet
 
-_ADVICE = "Nothing was imported. Correct the files, or have the annotators correct them."
+ANSWERS_FILE = "answers.json"
+_MAINTAINER = COMPLETIONS_FILE.removesuffix(".csv")
+#: The share of the letters of a broken sentence, by threes, that a completion must have. Of 100,000
+#: random pairs of SciNLI's sentences 21 have as much in common.
+MIN_SHARED = 0.5
+
+#: By batch, person and key, what they wrote into the columns ``answer`` and ``COMPLETED``.
+_Stored = dict[str, dict[str, dict[str, dict[str, str]]]]
+
+
+@dataclass(frozen=True)
+class Conflict:
+    """A sentence that people completed differently.
+
+    Attributes:
+        id: The id of the item.
+        key: Its key in the sheets.
+        column: One of ``COMPLETED``.
+        texts: What each of them wrote.
+    """
+
+    id: str
+    key: str
+    column: str
+    texts: Mapping[str, str]
+
+
+@dataclass(frozen=True)
+class Completions:
+    """The completed sentences of annotated pairs.
+
+    Attributes:
+        pairs: Number of pairs with a completed sentence.
+        sentences: Number of completed sentences.
+        by_person: How many sentences each person completed.
+        texts: By id and column of ``COMPLETED``, the text; None for a sentence that stays as it is.
+        conflicts: The sentences that people completed differently and nobody has decided on.
+    """
+
+    pairs: int
+    sentences: int
+    by_person: Mapping[str, int]
+    texts: Mapping[str, Mapping[str, str | None]]
+    conflicts: Sequence[Conflict]
 
 
 @dataclass(frozen=True)
 class Answers:
-    """All answers of annotators to all batches.
+    """All answers to all batches.
 
     Attributes:
-        by_pair: For every pair of the batches, by id, the answers by annotator: a label or another
-            answer of the batch, as ``unclear``. A pair without answers has an empty mapping.
-        not_answered: By annotator with a file, the number of unanswered pairs in the batches that
-            the files belong to.
+        by_key: For every item, by key, the answers by person; empty where nobody has answered.
+        blank: By person, the number of items that they left blank in the batches they answered.
         completions: The sentences that people completed.
     """
 
-    by_pair: Mapping[str, Mapping[str, str]]
-    not_answered: Mapping[str, int]
+    by_key: Mapping[str, Mapping[str, str]]
+    blank: Mapping[str, int]
     completions: Completions
 
 
-def read_answers(batches: Sequence[AnnotationBatch]) -> Answers:
-    """Read all answers of annotators that came back.
-
-    The file name of a sheet names its annotator, ``annotator-1.csv``; in an export of Label Studio
-    each answer names its own. Case and surrounding blanks of a label do not count. The sentences
-    must have the letters and digits of the pair (spreadsheets change other characters), so that a
-    column sorted by itself is noticed. Sentences are completed in columns of their own, in which
-    most of the sentence must be found again; ``completions.csv`` has these columns alone.
-
-    Args:
-        batches: All batches of a folder.
+def read_answers(folder: Path, batches: Sequence[Batch]) -> Answers:
+    """Read all answers that were imported into a folder of batches.
 
     Raises:
-        AnnotationError: A file is neither a CSV nor an export of Label Studio, lacks a column, or
-            is not named after an annotator; a pair is unknown, of another batch or has other
-            sentences; an annotator answered or completed a pair twice, even with the same words;
-            an answer is not among those of the batch; a sentence is completed by other words, or
-            where the batch does not ask for that. Lists every defect with file, line and value.
+        AnnotationError: ``answers.json`` is damaged, or not of these batches.
     """
-    return _read({batch.folder: batch.answer_files() for batch in batches}, batches)
+    by_key: dict[str, dict[str, str]] = {key: {} for batch in batches for key in batch.items}
+    blank: Counter[str] = Counter()
+    completed: defaultdict[str, dict[str, dict[str, str]]] = defaultdict(dict)
+    try:
+        for name, people in _read_stored(folder).items():
+            items = next(batch.items for batch in batches if batch.folder.name == name)
+            for person, written in people.items():
+                answered = {key: cells[ANSWER] for key, cells in written.items() if cells[ANSWER]}
+                for key, answer in answered.items():
+                    by_key[key][person] = answer
+                if person != _MAINTAINER:
+                    blank[person] += len(items) - len(answered)
+                for key, cells in written.items():
+                    completed[key][person] = cells
+    except (ValueError, KeyError, TypeError, AttributeError, StopIteration) as error:
+        problem = f"not as it was written: {type(error).__name__} {error}"
+        defect = Defect(str(folder / ANSWERS_FILE), 0, "", problem)
+        raise AnnotationError([defect], "Import the answers into another copy.") from None
+    items = {key: item for batch in batches for key, item in batch.items.items()}
+    return Answers(by_key, dict(sorted(blank.items())), settle_completions(items, completed))
 
 
-def add_answers(
-    batches: Sequence[AnnotationBatch], batch: AnnotationBatch, files: Sequence[Path]
-) -> Answers:
-    """Copy files of answers into the folder of their batch, and return all answers to all batches.
+def import_files(folder: Path, batches: Sequence[Batch], files: Sequence[Path]) -> None:
+    """Import files of answers to any batches, all or none.
 
-    A sheet replaces the earlier sheet of its annotator, an export of Label Studio the earlier one.
-
-    Args:
-        batches: All batches of the folder.
-        batch: The batch that the files answer.
-        files: The files.
+    The file name of a sheet names its person; in an export of Label Studio each answer names its
+    own. The keys tell the batch. What a person answers replaces what the same person answered to
+    that batch before. The texts must have the letters and digits of the item (spreadsheets change
+    other characters), so that a column sorted by itself is noticed. Sentences are completed in
+    columns of their own, in which most of the sentence must be found again; ``completions.csv``
+    has these columns alone.
 
     Raises:
-        AnnotationError: A file has a defect that ``read_answers`` lists; nothing is copied.
-        UsageError: Two of the files would have the same name.
+        AnnotationError: A file is neither a sheet nor an export of Label Studio, lacks a column, or
+            is not named after a person; an item is unknown or has other texts; a person answered an
+            item twice; an answer is not among those of the question; a sentence is completed by
+            other words, or where that is not asked for. Lists every defect with file and line.
+        UsageError: Nothing is answered.
         OutputError: The folder cannot be written to.
     """
-    names = name_answer_files(files, person="annotator")
-    sources = {each.folder: each.answer_files() for each in batches}
-    kept = list_unreplaced(sources[batch.folder], names)
-    answers = _read({**sources, batch.folder: [*kept, *files]}, batches)
-    store_answer_files(batch.folder / ANSWERS_FOLDER, names, files)
-    return answers
-
-
-def check_answered(batches: Sequence[AnnotationBatch]) -> None:
-    """Check that the last annotation batch has answers, before the next one is drawn.
-
-    Raises:
-        AnnotationError: A file of it has a defect that ``read_answers`` lists.
-        UsageError: It has no answer.
-    """
-    if batches and not _is_answered(batches[-1]):
-        raise UsageError(
-            f"{batches[-1].folder} has no answers yet; import them first: nlihub annotate import."
-        )
-
-
-def import_answer_files(
-    folder: Path, batches: Sequence[AnnotationBatch], files: Sequence[Path], command: str
-) -> None:
-    """Import annotators' answers to the last batch, or completions to the batch that they name.
-
-    Args:
-        folder: The folder of batches.
-        batches: All batches that are in it.
-        files: The files of answers.
-        command: The command that makes a batch.
-
-    Raises:
-        AnnotationError: A file has a defect that ``read_answers`` lists; nothing is imported.
-        UsageError: There is no batch, nothing is answered, or two files would have one name.
-        OutputError: The folder cannot be written to.
-    """
-    if not batches:
-        raise UsageError(f"{folder} has no batch; make one: {command}.")
-    batch = _answered_batch(batches, files)
-    answers = add_answers(batches, batch, files)
-    if not _is_answered(batch) and not answers.completions.by_person:
+    places = {
+        key: (batch.folder.name, item) for batch in batches for key, item in batch.items.items()
+    }
+    question = batches[0].question
+    new: defaultdict[str, dict[str, dict[str, dict[str, str]]]] = defaultdict(dict)
+    defects: list[Defect] = []
+    for path in files:
+        entries, wrong = read_answer_file(path, batches[0])
+        defects += wrong
+        if len(entries) > 1 and all(_find_misplaced(entry, places) for entry in entries):
+            problem = f"none of its {len(entries):,} pairs is of these batches"
+            defects.append(Defect(str(path), 0, "", problem))
+            continue
+        for entry in entries:
+            name, item = places.get(entry.key, ("", None))
+            written = new[name].setdefault(entry.person, {})
+            problems = [_find_misplaced(entry, places)]
+            if item:
+                problems += _find_problems(entry, item, question)
+            cells = {ANSWER: question.read_cell(entry.cells[ANSWER])[0]}
+            cells |= {column: _plain(entry.cells[column]) for column in COMPLETED}
+            if any(cells.values()) and entry.key in written:
+                problems.append(f"{entry.person} has already answered the pair {entry.key!r}")
+            if any(cells.values()):
+                written[entry.key] = cells
+            defects += (Defect(str(path), entry.line, entry.where, p) for p in problems if p)
+    if defects:
+        advice = "Nothing was imported. Correct the files, or have the annotators correct them."
+        raise AnnotationError(defects, advice)
+    if not any(written for people in new.values() for written in people.values()):
         names = ", ".join(file.name for file in files)
         raise UsageError(f"{names}: no pair is answered; submit answers before exporting.")
+    stored = _read_stored(folder)
+    for name, people in new.items():
+        stored[name] = dict(sorted({**stored.get(name, {}), **people}.items()))
+    with whole_file(folder / ANSWERS_FILE) as partial:
+        text = json.dumps(dict(sorted(stored.items())), indent=1)
+        partial.write_text(text + "\n", encoding="utf-8")
 
 
-def _answered_batch(batches: Sequence[AnnotationBatch], files: Sequence[Path]) -> AnnotationBatch:
-    """Return the last batch; for completions alone the one whose key comes first in the file."""
-    if [file.name for file in files] == [COMPLETIONS_FILE]:
-        entries, _ = read_sheet_answers(files[0])
-        keys = {entry.key for entry in entries[:1]}
-        return next((batch for batch in batches if keys & batch.pairs.keys()), batches[-1])
-    return batches[-1]
+def _read_stored(folder: Path) -> _Stored:
+    path = folder / ANSWERS_FILE
+    stored: _Stored = parse_json(path.read_bytes()) if path.is_file() else {}
+    return stored
 
 
-def _is_answered(batch: AnnotationBatch) -> bool:
-    return any(read_answers([batch]).by_pair.values())
+def read_answer_file(path: Path, batch: Batch) -> Entries:
+    """Read a sheet or an export of Label Studio: its entries, and the defects of the rest.
+
+    Args:
+        path: The file: a sheet, or a JSON, JSON-MIN, CSV or TSV export.
+        batch: A batch of the folder, which tells who has a sheet.
+    """
+    suffix = path.suffix.lower()
+    if suffix == ".json":
+        return read_label_studio_json(path)
+    if suffix in (".csv", ".tsv") and is_label_studio_table(path):
+        return read_label_studio_table(path)
+    if path.name == COMPLETIONS_FILE and batch.question.may_complete:
+        return _read_answered_sheet(path, _MAINTAINER, COMPLETED, (ANSWER,))
+    # Not any name: "annotator-1-b001 (1).csv", saved twice, would vote twice.
+    match = re.fullmatch(rf"({batch.question.person}-[0-9]+)(-b[0-9]+)?\.csv", path.name)
+    if match and match[1] in batch.people:
+        return _read_answered_sheet(path, match[1], (ANSWER,), COMPLETED)
+    problem = "neither a .csv sheet nor an export of Label Studio in JSON or CSV"
+    if suffix == ".csv":
+        problem = (
+            f"not named after {' or '.join(batch.people)}, as in {batch.people[0]}-b001.csv, and "
+            "not an export of Label Studio"
+        )
+    return [], [Defect(str(path), 0, "", problem)]
 
 
-def _read(files: Mapping[Path, Sequence[Path]], batches: Sequence[AnnotationBatch]) -> Answers:
-    homes = {key: batch.folder.name for batch in batches for key in batch.pairs}
-    by_pair: dict[str, dict[str, str]] = {id_: {} for batch in batches for id_ in batch.ids}
-    not_answered: Counter[str] = Counter()
-    completed: defaultdict[str, list[Completed]] = defaultdict(list)
-    defects: list[Defect] = []
-    for batch in batches:
-        reader = _BatchReader(batch, homes)
-        for path in files[batch.folder]:
-            reader.read(path)
-        defects += reader.defects
-        for annotator, labels in reader.given.items():
-            not_answered[annotator] += len(batch.pairs) - len(labels)
-            for key, label in labels.items():
-                by_pair[batch.pairs[key].id][annotator] = label
-        for one in reader.completed.values():
-            completed[batch.pairs[one.key].id].append(one)
-    if defects:
-        raise AnnotationError(defects, _ADVICE)
-    texts = {
-        pair.id: (pair.premise, pair.hypothesis)
-        for batch in batches
-        for pair in batch.pairs.values()
-    }
-    return Answers(by_pair, not_answered, settle_completions(completed, texts))
+def _read_answered_sheet(
+    path: Path, person: str, required: Sequence[str], optional: Sequence[str]
+) -> Entries:
+    rows, defects = read_sheet(path, ("id", *TEXTS, *required), optional)
+    entries = [
+        Entry(
+            line,
+            "",
+            person,
+            row["id"],
+            tuple(row[name] for name in TEXTS),
+            {name: row[name] for name in (ANSWER, *COMPLETED)},
+        )
+        for line, row in rows
+    ]
+    return entries, defects
 
 
-class _BatchReader:
-    """A reader of the files of one batch."""
-
-    def __init__(self, batch: AnnotationBatch, homes: Mapping[str, str]) -> None:
-        self.given: defaultdict[str, dict[str, str]] = defaultdict(dict)  # by annotator and key
-        self.completed: dict[tuple[str, str], Completed] = {}  # by annotator and key
-        self.defects: list[Defect] = []
-        self._batch = batch
-        self._homes = homes  # of the keys of all batches
-        self._labels = {_plain(label): label for label in (*batch.labels, *batch.others)}
-
-    def read(self, path: Path) -> None:
-        entries, defects = _entries(path, self._batch)
-        self.defects += defects
-        if len(entries) > 1 and all(self._misplaced(entry) for entry in entries):
-            self.defects.append(
-                Defect(
-                    str(path),
-                    0,
-                    "",
-                    f"none of its {len(entries):,} pairs is as in {self._batch.folder.name}: is it "
-                    "a file of another batch, or of another annotation?",
-                )
-            )
-            return
-        for entry in entries:
-            given = self.given[entry.annotator] if path.name != COMPLETIONS_FILE else {}
-            problems = list(self._problems(entry, given))
-            self.defects += (Defect(str(path), entry.line, entry.where, p) for p in problems)
-            if problems:
-                continue
-            if _plain(entry.answer):
-                given[entry.key] = self._labels[_plain(entry.answer)]
-            texts = (plain_completion(entry.completed[0]), plain_completion(entry.completed[1]))
-            if any(texts):
-                one = Completed(entry.annotator, entry.key, texts)
-                self.completed[entry.annotator, entry.key] = one
-
-    def _misplaced(self, entry: Entry) -> str:
-        """Return what is wrong with the key or the sentences of an entry; empty if nothing is."""
-        key = entry.key
-        pair = self._batch.pairs.get(key)
-        if pair is None:
-            home = self._homes.get(key)
-            other = f"of {home}, not of {self._batch.folder.name}" if home else "unknown"
-            return f"the pair {key!r} is {other}"
-        if _core(entry.premise, entry.hypothesis) != _core(pair.premise, pair.hypothesis):
-            return f"the sentences are not those of the pair {key!r}: were they moved or edited?"
-        return ""
-
-    def _problems(self, entry: Entry, given: Mapping[str, str]) -> Iterator[str]:
-        key, answer = entry.key, _plain(entry.answer)
-        if misplaced := self._misplaced(entry):
-            yield misplaced
-        pair = self._batch.pairs.get(key)
-        if pair is None:
-            return
-        if answer and key in given:
-            yield f"{entry.annotator} has already answered the pair {key!r}"
-        if answer and answer not in self._labels:
-            expected = ", ".join(self._labels.values())
-            yield f"the answer {entry.answer!r} is unknown; expected {expected}"
-        if not any(map(str.strip, entry.completed)):
-            return
-        if not self._batch.may_complete:
-            yield "a sentence is completed, but the batch does not ask for that; leave it blank"
-        if (entry.annotator, key) in self.completed:
-            yield f"{entry.annotator} has already completed the pair {key!r}"
-        originals = (pair.premise, pair.hypothesis)
-        for column, was, text in zip(COLUMNS, originals, entry.completed, strict=True):
-            if text.strip() and is_slip(was, text):
-                yield (
-                    f"{column} of the pair {key!r} is {_shortened(text)}, which has little of its "
-                    f"sentence {_shortened(was)}: was the column sorted by itself?"
-                )
-
-
-def _entries(path: Path, batch: AnnotationBatch) -> Entries:
-    return read_answer_file(
-        path, batch.annotators, role="an annotator", takes_completions=batch.may_complete
+def _find_misplaced(entry: Entry, places: Mapping[str, tuple[str, Item]]) -> str:
+    """Return what is wrong with the key or the texts of an entry; empty if nothing is."""
+    if entry.key not in places:
+        return f"the pair {entry.key!r} is unknown"
+    _, item = places[entry.key]
+    # Spreadsheets trim blanks and change line ends.
+    given, expected = (
+        ["".join(filter(str.isalnum, text)) for text in texts]
+        for texts in (entry.texts, (item.premise, item.hypothesis))
     )
+    moved = f"the sentences are not those of the pair {entry.key!r}: were they moved or edited?"
+    return moved if given != expected else ""
 
 
-def _plain(answer: str) -> str:
-    return answer.strip().casefold()
+def _find_problems(entry: Entry, item: Item, question: Question) -> Iterator[str]:
+    yield question.read_cell(entry.cells[ANSWER])[1]
+    for column, was in zip(COMPLETED, (item.premise, item.hypothesis), strict=True):
+        text = _plain(entry.cells[column])
+        if text and not question.may_complete:
+            yield "a sentence is completed, but the batch does not ask for that; leave it blank"
+        elif text and looks_misplaced(was, text):
+            yield (
+                f"{column} of the pair {entry.key!r} is {_shorten(text)}, which has little of its "
+                f"sentence {_shorten(was)}: was the column sorted by itself?"
+            )
 
 
-def _shortened(text: str) -> str:
+def looks_misplaced(original: str, completed: str) -> bool:
+    """Return whether a completion has so little of the original that it is likely another's.
+
+    That is so of a column that was sorted or moved by itself, and of a sentence that was replaced.
+    """
+    was, now = ("".join(filter(str.isalnum, text)).casefold() for text in (original, completed))
+    parts = {was[start : start + 3] for start in range(max(1, len(was) - 2))}
+    return sum(part in now for part in parts) < MIN_SHARED * len(parts)
+
+
+def settle_completions(
+    items: Mapping[str, Item], written: Mapping[str, Mapping[str, Mapping[str, str]]]
+) -> Completions:
+    """Settle which text each sentence has.
+
+    What ``completions.csv`` says is taken; the original text there keeps it as it is. Elsewhere a
+    sentence is completed as the annotators did who completed it, if they all wrote the same. If
+    they did not, that is a conflict: the sentence stays as it is until ``completions.csv`` decides.
+    A completion that equals the original is none.
+
+    Args:
+        items: The items by key.
+        written: By key and person, what they wrote into the columns of ``COMPLETED``.
+    """
+    texts: dict[str, dict[str, str | None]] = {}
+    conflicts: list[Conflict] = []
+    by_person: Counter[str] = Counter()
+    for key in sorted(written, key=lambda key: items[key].id):
+        item = items[key]
+        settled: dict[str, str | None] = {}
+        for column, text in zip(COMPLETED, (item.premise, item.hypothesis), strict=True):
+            original = _plain(text)
+            found = {name: cells[column] for name, cells in written[key].items() if cells[column]}
+            changed = {name: text for name, text in found.items() if text != original}
+            by_person.update(changed.keys())
+            decided = found.get(_MAINTAINER)
+            options = {decided} if decided else set(changed.values())
+            if len(options) > 1:
+                conflicts.append(Conflict(item.id, key, column, changed))
+            chosen = options.pop() if len(options) == 1 else original
+            settled[column] = chosen if chosen != original else None
+        if any(settled.values()):
+            texts[item.id] = settled
+    n_sentences = sum(map(count_sentences, texts.values()))
+    return Completions(len(texts), n_sentences, dict(sorted(by_person.items())), texts, conflicts)
+
+
+def count_sentences(texts: Mapping[str, str | None]) -> int:
+    """Return how many sentences of a pair are completed."""
+    return sum(text is not None for text in texts.values())
+
+
+def _plain(text: str) -> str:
+    """Return a text with single blanks between words, as spreadsheets may not."""
+    return " ".join(text.split())
+
+
+def _shorten(text: str) -> str:
     return repr(text if len(text) <= 60 else f"{text[:60]}...")
-
-
-def _core(*texts: str) -> list[str]:
-    """Return the characters that spreadsheets keep: they trim blanks and change line ends."""
-    return ["".join(filter(str.isalnum, text)) for text in texts]

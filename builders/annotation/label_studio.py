@@ -1,110 +1,72 @@
-"""Label Studio: tasks and labelling configuration for it, and the answers that it exports.
+"""Label Studio: a labelling configuration for it, and the answers that it exports.
 
 Source: Label Studio's documentation, pages "Label Studio Task Format", "Export" and the tags
 Choices and Text; exports of Label Studio 1.23.2 in JSON, JSON-MIN, CSV and TSV.
 """
 
 import csv
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
 
 from ...loaders.errors import Defect
 from ...loaders.json_text import parse_json
-from .completions import COLUMNS
-from .sheets import Entries, Entry, read_sheet
+from .sheets import ANSWER, COMPLETED, TEXTS, Entries, Entry, read_sheet
 
 #: Not "id", which is the task's own number in JSON-MIN.
 KEY = "pair"
-ANSWER = "answer"
+_PERSON = "annotator"
 #: Choices beside the answer, where there may be several: read as ``ANSWER; ONE; ANOTHER``.
-FURTHER = "further"
-_TEXTS = ("premise", "hypothesis")
-_ANNOTATOR = "annotator"
+_FURTHER = "further"
+#: By control, the field of its values.
+_CONTROLS = {ANSWER: "choices", _FURTHER: "choices", **dict.fromkeys(COMPLETED, "text")}
 #: Longest header that is looked at; that of an export has some 300 characters.
 _MAX_HEADER_CHARS = 1 << 16
 #: Columns of a table of Label Studio that no sheet has; where two stand, a deleted one is a defect.
-_MARKS = {KEY, _ANNOTATOR, "annotation_id", "lead_time", "created_at", "updated_at"}
+_MARKS = {KEY, _PERSON, "annotation_id", "lead_time", "created_at", "updated_at"}
+
+#: Who answered, and by control the values that they gave.
+_Given = tuple[str, dict[str, list[str]]]
 
 
-def label_studio_tasks(pairs: Iterable[tuple[str, str, str]]) -> list[dict[str, dict[str, str]]]:
-    """Return the tasks of Label Studio, in its basic JSON format.
-
-    Args:
-        pairs: Key, premise and hypothesis of each pair.
-    """
-    return [
-        {"data": {KEY: key, "premise": premise, "hypothesis": hypothesis}}
-        for key, premise, hypothesis in pairs
-    ]
+class _MalformedError(Exception):
+    """A task does not have the form of its format."""
 
 
 def labelling_config(
-    answers: Sequence[str], names: tuple[str, str], *, may_complete: bool = False
+    headings: Mapping[str, str], answers: Mapping[str, str], *, several: bool, may_complete: bool
 ) -> str:
-    """Return Label Studio's labelling configuration in XML: the two sentences, and one choice.
+    """Return Label Studio's labelling configuration in XML.
 
     Args:
-        answers: The answers to choose among.
-        names: The headings of the two sentences.
+        headings: By column that people see, its heading.
+        answers: By answer, its meaning; may be empty.
+        several: Whether further answers may be chosen beside the one.
         may_complete: Whether there is a field for each sentence to complete it in.
     """
     view = ElementTree.Element("View")
-    for name, shown in zip(("premise", "hypothesis"), names, strict=True):
-        ElementTree.SubElement(view, "Header", value=shown)
-        ElementTree.SubElement(view, "Text", name=name, value=f"${name}")
-    choices = ElementTree.SubElement(
-        view,
-        "Choices",
-        name=ANSWER,
-        toName="hypothesis",
-        choice="single",
-        required="true",
-        showInline="true",
-    )
-    for answer in answers:
-        ElementTree.SubElement(choices, "Choice", value=answer)
-    for name, sentence, shown in zip(COLUMNS, ("premise", "hypothesis"), names, strict=True):
-        if may_complete:
-            ElementTree.SubElement(view, "Header", value=f"{shown}, completed if it is broken")
-            ElementTree.SubElement(
-                view,
-                "TextArea",
-                name=name,
-                toName=sentence,
-                maxSubmissions="1",
-                editable="true",
-                rows="2",
-            )
+
+    def add(heading: str, tag: str, **attributes: str) -> ElementTree.Element:
+        ElementTree.SubElement(view, "Header", value=heading)
+        return ElementTree.SubElement(view, tag, attributes)
+
+    for name, heading in headings.items():
+        add(heading, "Text", name=name, value=f"${name}")
+    controls = {ANSWER: ("Answer", "single"), _FURTHER: ("Further answers, if any", "multiple")}
+    for name, (heading, choice) in list(controls.items())[: 1 + several]:
+        is_required = str(name == ANSWER).lower()
+        choices = add(
+            heading, "Choices", name=name, toName=TEXTS[1], choice=choice, required=is_required
+        )
+        for answer, meaning in answers.items():
+            ElementTree.SubElement(choices, "Choice", value=answer, hint=meaning)
+    for name, text in zip(COMPLETED, TEXTS, strict=True) if may_complete else ():
+        heading = f"{headings[text]}, completed if it is broken"
+        field = add(heading, "TextArea", name=name, toName=text, rows="2", editable="true")
+        field.set("maxSubmissions", "1")
     ElementTree.indent(view)
     return ElementTree.tostring(view, encoding="unicode") + "\n"
-
-
-def read_label_studio_json(path: Path) -> Entries:
-    """Read an export of Label Studio in JSON or JSON-MIN: its entries, and the defects of the rest.
-
-    ``completed_by`` (JSON) or ``annotator`` (JSON-MIN) names the annotator: a number, or an object
-    with a number or an address. A task that an annotator skipped has no answer from them; a task
-    that nobody answered is left out.
-    """
-    try:
-        records = parse_json(path.read_bytes())
-    except OSError as error:
-        return [], [Defect(str(path), 0, "", f"cannot be read: {error.strerror}")]
-    except ValueError as error:
-        return [], [Defect(str(path), 0, "", f"not JSON: {error}")]
-    if not isinstance(records, list):
-        return [], [Defect(str(path), 0, "", "expected a list of tasks, as JSON or JSON-MIN has")]
-    entries: list[Entry] = []
-    defects: list[Defect] = []
-    for number, record in enumerate(records, 1):
-        where = f"task {number}"
-        try:
-            entries += _entries(record, 0, where)
-        except _MalformedError as error:
-            defects.append(Defect(str(path), 0, where, str(error)))
-    return entries, defects
 
 
 def is_label_studio_table(path: Path) -> bool:
@@ -118,143 +80,121 @@ def is_label_studio_table(path: Path) -> bool:
     return any(len(_MARKS & names) > 1 for names in columns)
 
 
+def read_label_studio_json(path: Path) -> Entries:
+    """Read an export of Label Studio in JSON or JSON-MIN: its entries, and the defects of the rest.
+
+    ``completed_by`` (JSON) or ``annotator`` (JSON-MIN) names the person: a number, or an object
+    with a number or an address. A task that a person skipped has no answer from them; a task
+    that nobody answered is left out.
+    """
+    try:
+        records = parse_json(path.read_bytes())
+    except OSError as error:
+        return [], [Defect(str(path), 0, "", f"cannot be read: {error.strerror}")]
+    except ValueError as error:
+        return [], [Defect(str(path), 0, "", f"not JSON: {error}")]
+    if not isinstance(records, list):
+        return [], [Defect(str(path), 0, "", "expected a list of tasks, as JSON or JSON-MIN has")]
+    return _read(path, ((0, f"task {n}", record) for n, record in enumerate(records, 1)))
+
+
 def read_label_studio_table(path: Path) -> Entries:
     """Read an export of Label Studio in CSV or TSV: its entries, and the defects of the rest.
 
-    It has a row for each task and annotator, with the data of the task and a column for every
+    It has a row for each task and person, with the data of the task and a column for every
     control that was used. Several choices are an object of JSON, ``{"choices": ["a", "b"]}``.
-    Skipped tasks are not in it; a row without an annotator is a task that nobody answered.
+    Skipped tasks are not in it; a row without a person is a task that nobody answered.
     """
-    required = (KEY, *_TEXTS, _ANNOTATOR)
-    rows, defects = read_sheet(path, required, (ANSWER, FURTHER, *COLUMNS), is_protected=False)
-    entries: list[Entry] = []
-    for line, row in rows:
-        record = {name: _parse_cell(cell) for name, cell in row.items() if cell}
-        record |= {name: row[name] for name in (KEY, *_TEXTS)}
-        try:
-            entries += _entries(record, line, "")
-        except _MalformedError as error:
-            defects.append(Defect(str(path), line, "", str(error)))
-    return entries, defects
+    rows, defects = read_sheet(path, (KEY, *TEXTS, _PERSON), tuple(_CONTROLS), mark="")
+    records = (
+        (line, "", row | {name: _parse_cell(row[name]) for name in (*_CONTROLS, _PERSON)})
+        for line, row in rows
+    )
+    entries, malformed = _read(path, records)
+    return entries, defects + malformed
 
 
 def _parse_cell(cell: str) -> Any:
     """Return the object or the list of texts that a cell holds as JSON; else the text itself."""
-    if not cell.startswith(("{", "[")):
-        return cell
     try:
         value = parse_json(cell)
     except ValueError:
         return cell  # a sentence may begin with a bracket
-    is_value = isinstance(value, dict) or all(isinstance(one, str) for one in value)
-    return value if is_value else cell
+    is_texts = isinstance(value, list) and all(isinstance(one, str) for one in value)
+    return value if is_texts or isinstance(value, dict) else cell
 
 
-class _MalformedError(Exception):
-    """A task does not have the form of its format."""
+def _read(path: Path, records: Iterator[tuple[int, str, Any]]) -> Entries:
+    entries: list[Entry] = []
+    defects: list[Defect] = []
+    for line, where, record in records:
+        try:
+            entries += [Entry(line, where, *found) for found in _read_record(record)]
+        except _MalformedError as error:
+            defects.append(Defect(str(path), line, where, str(error)))
+    return entries, defects
 
 
-def _entries(record: Any, line: int, where: str) -> list[Entry]:
-    if not isinstance(record, dict):
-        raise _MalformedError(f"expected an object, got {_shown(record)}")
-    if "data" in record:
-        data, answers = record["data"], list(_in_json(record))
-    else:
-        data, answers = record, list(_in_json_min(record))
+def _read_record(record: Any) -> list[tuple[str, str, tuple[str, ...], dict[str, str]]]:
+    """Return person, key, texts and cells of a task's entries."""
+    is_task = isinstance(record, dict) and "data" in record
+    data = record["data"] if is_task else record
     if not isinstance(data, dict):
-        raise _MalformedError(f"data: expected an object, got {_shown(data)}")
-    key, premise, hypothesis = (_text(data, name) for name in (KEY, *_TEXTS))
-    return [
-        Entry(line, where, annotator, key, premise, hypothesis, answer, completed)
-        for annotator, answer, completed in answers
-    ]
+        raise _MalformedError(f"{'data: ' * is_task}expected an object, got {_shown(data)}")
+    given = list(_in_task(record) if is_task else _in_record(record))
+    for name in (KEY, *TEXTS):
+        if not isinstance(data.get(name), str):
+            raise _MalformedError(f"{name}: expected a text, got {_shown(data.get(name))}")
+    texts = tuple(data[name] for name in TEXTS)
+    return [(person, data[KEY], texts, _cells(values)) for person, values in given]
 
 
-#: Who answered, the answer, and the completed sentences.
-_Given = tuple[str, str, tuple[str, str]]
-
-
-def _in_json(task: dict[str, Any]) -> Iterator[_Given]:
-    annotations = task.get("annotations")
-    if not isinstance(annotations, list):
+def _in_task(task: dict[str, Any]) -> Iterator[_Given]:
+    if not isinstance(task.get("annotations"), list):
         raise _MalformedError("no annotations: is this the file of tasks, not an export?")
-    for annotation in annotations:
-        if not isinstance(annotation, dict) or not isinstance(annotation.get("result"), list):
+    for annotation in task["annotations"]:
+        result = annotation.get("result") if isinstance(annotation, dict) else None
+        if not isinstance(result, list):
             raise _MalformedError(f"no annotation with a result: {_shown(annotation)}")
-        annotator = _annotator(annotation, "completed_by")
+        values: dict[str, list[str]] = {name: [] for name in _CONTROLS}
         # One that was skipped may hold what had been chosen before.
-        is_skipped = annotation.get("was_cancelled") is True
-        result = [] if is_skipped else annotation["result"]
-        answer = _only_one(_values_of(result, ANSWER, "choices"), "choice")
-        further = _values_of(result, FURTHER, "choices")
-        first, second = (_only_one(_values_of(result, name, "text"), "text") for name in COLUMNS)
-        yield annotator, _join(answer, further), (first, second)
+        for part in result if annotation.get("was_cancelled") is not True else ():
+            if isinstance(part, dict) and part.get("from_name") in values:
+                values[part["from_name"]] += _list_values(part["from_name"], part.get("value", {}))
+        yield _person(annotation, "completed_by"), values
 
 
-def _values_of(result: list[Any], name: str, field: str) -> list[Any]:
-    """Return the values of a control in the result of an annotation."""
-    found: list[Any] = []
-    for part in result:
-        if isinstance(part, dict) and part.get("from_name") == name:
-            value = part.get("value")
-            values = value.get(field) if isinstance(value, dict) else None
-            if not isinstance(values, list):
-                raise _MalformedError(f"no list of {field}: {_shown(part)}")
-            found += values
-    return found
+def _in_record(record: dict[str, Any]) -> Iterator[_Given]:
+    """Read a record of JSON-MIN or of a table; one that nobody answered names no person."""
+    values = {name: _list_values(name, record.get(name)) for name in _CONTROLS}
+    if any(values.values()) or record.get(_PERSON, "") not in (None, ""):
+        yield _person(record, _PERSON), values
 
 
-def _in_json_min(record: dict[str, Any]) -> Iterator[_Given]:
-    """Read a task of JSON-MIN, which leaves out what was not chosen; one value is no list.
-
-    A task that nobody answered has null for its annotator.
-    """
-    controls = (ANSWER, FURTHER, *COLUMNS)
-    if not any(map(record.get, controls)) and record.get(_ANNOTATOR, "") in (None, ""):
-        return
-    answer, further = (_list_values(record, name, "choices") for name in controls[:2])
-    first, second = (_only_one(_list_values(record, name, "text"), "text") for name in COLUMNS)
-    joined = _join(_only_one(answer, "choice"), further)
-    yield _annotator(record, _ANNOTATOR), joined, (first, second)
+def _list_values(name: str, value: Any) -> list[str]:
+    """Return the values of a control: from a text, a list of texts, or an object with either."""
+    found = value.get(_CONTROLS[name]) if isinstance(value, dict) else value or []
+    found = [found] if isinstance(found, str) else found
+    if not isinstance(found, list) or not all(isinstance(one, str) for one in found):
+        raise _MalformedError(f"{name}: no list of {_CONTROLS[name]}: {_shown(value)}")
+    return [one for one in found if one]
 
 
-def _list_values(record: dict[str, Any], name: str, field: str) -> list[Any]:
-    """Return the values of a control in JSON-MIN: a text, a list, or an object with a list."""
-    values = record.get(name) or []
-    if isinstance(values, dict):
-        values = values.get(field)
-    if not isinstance(values, str | list):
-        raise _MalformedError(f"{name}: no list of {field}: {_shown(record[name])}")
-    return [values] if isinstance(values, str) else values
+def _cells(values: dict[str, list[str]]) -> dict[str, str]:
+    for name, found in values.items():
+        if len(found) > 1 and name != _FURTHER:
+            raise _MalformedError(f"{name}: expected one value, got {_shown(found)}")
+    cells = {name: "".join(values[name]) for name in (ANSWER, *COMPLETED)}
+    return cells | {ANSWER: "; ".join([cells[ANSWER], *values[_FURTHER]])}
 
 
-def _only_one(found: list[Any], what: str) -> str:
-    """Return the only value; blank where there is none."""
-    if len(found) > 1 or not all(isinstance(one, str) for one in found):
-        raise _MalformedError(f"expected one {what}, got {_shown(found)}")
-    return found[0] if found else ""
-
-
-def _join(answer: str, further: list[Any]) -> str:
-    if not all(isinstance(one, str) for one in further):
-        raise _MalformedError(f"expected texts, got {_shown(further)}")
-    return "; ".join([answer, *further])
-
-
-def _annotator(record: dict[str, Any], name: str) -> str:
+def _person(record: dict[str, Any], name: str) -> str:
     value = record.get(name)
     if isinstance(value, dict):
         value = value.get("id", value.get("email"))
     if isinstance(value, bool) or not isinstance(value, int | str) or not str(value).strip():
         raise _MalformedError(f"no {name}: the annotator is not known")
     return str(value)
-
-
-def _text(data: dict[str, Any], name: str) -> str:
-    value = data.get(name)
-    if not isinstance(value, str):
-        raise _MalformedError(f"{name}: expected a text, got {_shown(value)}")
-    return value
 
 
 def _shown(value: object) -> str:

@@ -1,47 +1,77 @@
 """Whether annotators agree with each other, and give problems the label of their pattern.
 
+For each annotator a mapping of the 5-point scale onto the labels is chosen, all together, so that
+the mean of Cohen's kappa over the pairs of annotators is the largest. The paper does not list the
+mappings. Here they are the monotone ones in which ``unknown`` is neutral, so that each annotator's
+"most likely" points are free and the others mean what they say. Without that bound kappa is often
+the largest where labels merge: annotators who differ mostly between neutral and entailment, and
+seldom say "most likely", agree best if ``unknown`` is entailment too.
+
 Source: SpaceNLI, section 3.1 (a mapping of the scale for each annotator, problems without a
 majority label) and section 3.2 (problems unanimously labelled with the original label, before and
 after patterns of relatively low agreement are left out).
 """
 
-from collections import Counter, defaultdict
-from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass
-from itertools import combinations
-from typing import Any
-
-import pyarrow as pa
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import combinations, product
 
 from ...loaders.corpora.patterns.pattern_bank import LABELS
 from ...loaders.errors import UsageError
-from ..procedures.patterns.answer_scale import (
-    SCALE,
-    SYMMETRIC,
-    ScaleMapping,
-    choose_mappings,
-    mapped_kappa,
-)
-from .agreement import Share
-from .candidates import UNCLEAR
-from .gold import (
+from ..core.kappa import cohen_kappa
+from .agreement import (
     GOLD_DIFFERS,
     KEPT,
     NO_MAJORITY,
     NOT_ENOUGH_ANSWERS,
-    REASONS,
+    UNCLEAR,
     UNDECIDED,
-    judge_pairs,
+    Judged,
+    Share,
+    count_outcomes,
+    judge,
+    share,
+    tally,
 )
-from .questions import EXTENT_OF_TRUTH
+from .answers import Answers
+from .batch import Batch
 
+#: The answers, from the lowest point of the scale to the highest.
+SCALE = (
+    "definitely false",
+    "most likely false",
+    "unknown",
+    "most likely true",
+    "definitely true",
+)
 LOW_AGREEMENT = "low agreement"
 #: A pattern is of low agreement below this share of agreeing pairs of annotators. The paper gives
 #: no bound. Of three problems and three annotators it admits one deviating answer, not two in
 #: different problems.
 MIN_AGREEMENT = 2 / 3
-#: The answers beside the scale.
-OTHERS = tuple(EXTENT_OF_TRUTH.others)
+#: Up to so many annotators every combination of mappings is tried.
+MAX_EXHAUSTIVE = 5
+
+#: By point of the scale, its label.
+Mapped = dict[str, str]
+_F, _N, _T = "contradiction", "neutral", "entailment"
+#: The mappings to choose from, by the number of points that are false, unknown and true.
+MAPPINGS: dict[str, Mapped] = {
+    name: dict(zip(SCALE, labels, strict=True))
+    for name, labels in {
+        "2-1-2": (_F, _F, _N, _T, _T),
+        "1-2-2": (_F, _N, _N, _T, _T),
+        "2-2-1": (_F, _F, _N, _N, _T),
+        "1-3-1": (_F, _N, _N, _N, _T),
+    }.items()
+}
+#: Both "false" points are contradictions, both "true" points entailments.
+SYMMETRIC = "2-1-2"
+
+#: For two annotators, how often one gave one point and the other the other.
+Counts = Mapping[tuple[str, str], int]
 
 
 @dataclass(frozen=True)
@@ -49,11 +79,11 @@ class AnnotatorScale:
     """How an annotator used the scale.
 
     Attributes:
-        mapping: The mapping of the scale onto the labels that is chosen for them.
+        mapping: By point of the scale, the label of the mapping that is chosen for them.
         answers: How often they gave each answer: the points of the scale, ``difficult``, ``skip``.
     """
 
-    mapping: ScaleMapping
+    mapping: Mapped
     answers: Mapping[str, int]
 
 
@@ -62,11 +92,13 @@ class PairKappa:
     """Cohen's kappa of two annotators over the three labels, from -1 to 1.
 
     Attributes:
+        annotators: The two.
         n_problems: Number of problems to which both gave a point of the scale.
         symmetric: Kappa by the symmetric mapping, 2-1-2; None where it is undefined.
         chosen: Kappa by the mappings that are chosen; None where it is undefined.
     """
 
+    annotators: tuple[str, str]
     n_problems: int
     symmetric: float | None
     chosen: float | None
@@ -79,7 +111,7 @@ class PatternVerdict:
     Attributes:
         label: The label of the pattern.
         category: Its inference class; None where it has none.
-        outcomes: Number of its problems by outcome, as ``kept`` and the reasons of ``gold``.
+        outcomes: Number of its problems by outcome, as ``kept`` and the reasons of ``agreement``.
         majority: The label that the majority of its decided problems has; None where none has.
         unanimous: Share of its problems, answered by all, to which all gave the pattern's label.
         agreement: Share of the pairs of annotators, over these problems, who gave the same label.
@@ -117,66 +149,38 @@ class PatternValidation:
     """What annotators make of the labels of patterns.
 
     Attributes:
+        kappa: The mean kappa of the pairs by the chosen mappings; None where none is defined.
+        symmetric_kappa: The mean kappa of the pairs by the symmetric mapping.
         annotators: By annotator, how they used the scale.
-        kappas: By pair of annotators, their agreement.
-        patterns: By pattern, the verdict on it.
-        outcomes: Number of problems by outcome.
-        unanimity: The shares over all problems.
+        pairs: The agreement of each pair of annotators.
+        problems: Number of problems by outcome.
+        unanimous: The shares over all problems.
         by_label: The same by label, of those that the problems have.
         by_category: The same by inference class.
         min_agreement: Below this a pattern is of low agreement.
+        patterns: By pattern, the verdict on it.
+        to_remove: The patterns without a majority, then those of low agreement.
     """
 
+    kappa: float | None
+    symmetric_kappa: float | None
     annotators: Mapping[str, AnnotatorScale]
-    kappas: Mapping[tuple[str, str], PairKappa]
-    patterns: Mapping[str, PatternVerdict]
-    outcomes: Mapping[str, int]
-    unanimity: Unanimity
+    pairs: Sequence[PairKappa]
+    problems: Mapping[str, int]
+    unanimous: Unanimity
     by_label: Mapping[str, Unanimity]
     by_category: Mapping[str, Unanimity]
     min_agreement: float
-
-    @property
-    def kappa(self) -> float | None:
-        """The mean kappa of the pairs by the chosen mappings; None where none is defined."""
-        return _mean(one.chosen for one in self.kappas.values())
-
-    @property
-    def symmetric_kappa(self) -> float | None:
-        """The mean kappa of the pairs by the symmetric mapping; None where none is defined."""
-        return _mean(one.symmetric for one in self.kappas.values())
+    patterns: Mapping[str, PatternVerdict]
+    to_remove: Sequence[str]
 
     def with_status(self, status: str) -> list[str]:
         """Return the patterns of a status, in order."""
         return [name for name, found in self.patterns.items() if found.status == status]
 
-    def as_json(self) -> dict[str, Any]:
-        """Return all figures in plain types, an undefined number as None."""
-        return {
-            "kappa": self.kappa,
-            "symmetric_kappa": self.symmetric_kappa,
-            "annotators": {
-                name: {"mapping": one.mapping.label_of, "answers": dict(one.answers)}
-                for name, one in self.annotators.items()
-            },
-            "pairs": [
-                {"annotators": list(pair), **asdict(one)} for pair, one in self.kappas.items()
-            ],
-            "problems": dict(self.outcomes),
-            "unanimous": _plain(self.unanimity),
-            "by_label": {name: _plain(one) for name, one in self.by_label.items()},
-            "by_category": {name: _plain(one) for name, one in self.by_category.items()},
-            "min_agreement": self.min_agreement,
-            "patterns": {name: _plain(one) for name, one in self.patterns.items()},
-            "to_remove": [*self.with_status(NO_MAJORITY), *self.with_status(LOW_AGREEMENT)],
-        }
-
 
 def measure_patterns(
-    problems: pa.Table,
-    by_problem: Mapping[str, Mapping[str, str]],
-    n_annotators: int,
-    min_agreement: float = MIN_AGREEMENT,
+    batches: Sequence[Batch], answers: Answers, min_agreement: float = MIN_AGREEMENT
 ) -> PatternValidation:
     """Measure how far annotators agree, and whether they give problems the label of the pattern.
 
@@ -185,9 +189,8 @@ def measure_patterns(
     majority, and leave a problem not unanimous.
 
     Args:
-        problems: The problems that were asked about, from ``read_problems``.
-        by_problem: The answers by problem and annotator.
-        n_annotators: How many annotators were asked about each problem.
+        batches: The batches.
+        answers: The answers.
         min_agreement: A pattern is of low agreement where a smaller share of the pairs of
             annotators gave the same label, over all its problems; from 0 to 1.
 
@@ -198,128 +201,159 @@ def measure_patterns(
     """
     if not 0 <= min_agreement <= 1:
         raise UsageError(f"min_agreement is {min_agreement}; expected a share from 0 to 1.")
-    annotators = sorted({name for given in by_problem.values() for name in given})
-    counts = _count_pairs(annotators, by_problem)
-    mappings = choose_mappings(annotators, counts)
+    n_people, others = batches[0].n_people, batches[0].question.others
+    people = sorted({person for given in answers.by_key.values() for person in given})
+    counts = {pair: Counter[tuple[str, str]]() for pair in combinations(people, 2)}
+    for given in answers.by_key.values():
+        scaled = sorted(person for person, answer in given.items() if answer in SCALE)
+        for one, other in combinations(scaled, 2):
+            counts[one, other][given[one], given[other]] += 1
+    chosen = choose_mappings(people, counts)
     labelled = {
-        id_: {name: mappings[name].label_of.get(answer, UNCLEAR) for name, answer in given.items()}
-        for id_, given in by_problem.items()
+        key: {name: MAPPINGS[chosen[name]].get(answer, UNCLEAR) for name, answer in given.items()}
+        for key, given in answers.by_key.items()
     }
-    outcome_of = {one.id: one for one in judge_pairs(problems, labelled, n_annotators)}
-    rows: defaultdict[str, list[dict[str, Any]]] = defaultdict(list)
-    for row in sorted(problems.to_pylist(), key=lambda row: row["id"]):
-        answers = labelled[row["id"]]
-        is_complete = len(answers) >= n_annotators
-        given = list(answers.values())
-        rows[row["group"]].append(
-            {
-                **row,
-                "outcome": outcome_of[row["id"]].outcome,
-                "majority": outcome_of[row["id"]].majority,
-                "is_complete": is_complete,
-                "is_unanimous": is_complete and set(given) == {row["label"]},
-                "agreeing": [
-                    one == other != UNCLEAR for one, other in combinations(given, 2) if is_complete
-                ],
-                "raw": list(by_problem[row["id"]].values()),
-            }
+    items = {item.id: key for batch in batches for key, item in batch.items.items()}
+
+    def unanimous(problems: Iterable[Judged]) -> Share:
+        complete = (one for one in problems if len(one.answers) >= n_people)
+        return share(set(one.answers.values()) == {one.label} for one in complete)
+
+    def verdict(problems: Sequence[Judged]) -> PatternVerdict:
+        complete = [one for one in problems if len(one.answers) >= n_people]
+        agreement = share(
+            first == second != UNCLEAR
+            for one in complete
+            for first, second in combinations(one.answers.values(), 2)
         )
-    patterns = {name: _verdict(found, min_agreement) for name, found in sorted(rows.items())}
-    flat = [row for found in rows.values() for row in found]
-    removed = {name for name, one in patterns.items() if one.status in (NO_MAJORITY, LOW_AGREEMENT)}
-    categories = sorted({row["category"] for row in flat if row["category"] is not None})
-    given_answers = {
-        name: Counter(given[name] for given in by_problem.values() if name in given)
-        for name in annotators
-    }
+        majority, status = _status(problems, agreement, min_agreement)
+        given = Counter(a for one in problems for a in answers.by_key[items[one.item.id]].values())
+        return PatternVerdict(
+            label=problems[0].label,
+            category=problems[0].item.facts["category"],
+            outcomes=_count_outcomes(problems),
+            majority=majority,
+            unanimous=unanimous(problems),
+            agreement=agreement,
+            others={answer: given[answer] for answer in others},
+            status=status,
+        )
+
+    problems = judge(batches, labelled)
+    patterns = tally(problems, lambda one: one.item.facts["group"], verdict)
+    to_remove = [
+        name
+        for status in (NO_MAJORITY, LOW_AGREEMENT)
+        for name, found in patterns.items()
+        if found.status == status
+    ]
+
+    def unanimity(problems: Sequence[Judged]) -> Unanimity:
+        left = (one for one in problems if one.item.facts["group"] not in to_remove)
+        return Unanimity(unanimous(problems), unanimous(left))
+
+    pairs = [
+        PairKappa(
+            pair,
+            table.total(),
+            _as_float(mapped_kappa(table, SYMMETRIC, SYMMETRIC)),
+            _as_float(mapped_kappa(table, chosen[pair[0]], chosen[pair[1]])),
+        )
+        for pair, table in counts.items()
+    ]
+    by_label = tally(problems, lambda one: one.label, unanimity)
+    classified = [one for one in problems if one.item.facts["category"] is not None]
     return PatternValidation(
+        kappa=_mean(pair.chosen for pair in pairs),
+        symmetric_kappa=_mean(pair.symmetric for pair in pairs),
         annotators={
             name: AnnotatorScale(
-                mappings[name],
-                {answer: given_answers[name][answer] for answer in (*SCALE, *OTHERS)},
+                MAPPINGS[chosen[name]],
+                {
+                    answer: sum(given.get(name) == answer for given in answers.by_key.values())
+                    for answer in (*SCALE, *others)
+                },
             )
-            for name in annotators
+            for name in people
         },
-        kappas={
-            (one, other): PairKappa(
-                sum(map(sum, table)),
-                _as_float(mapped_kappa(table, SYMMETRIC, SYMMETRIC)),
-                _as_float(mapped_kappa(table, mappings[one], mappings[other])),
-            )
-            for (one, other), table in counts.items()
-        },
-        patterns=patterns,
-        outcomes=_count_outcomes(flat),
-        unanimity=_unanimity(flat, removed),
-        by_label={
-            x: _unanimity((r for r in flat if r["label"] == x), removed)
-            for x in LABELS
-            if any(r["label"] == x for r in flat)
-        },
-        by_category={
-            x: _unanimity((r for r in flat if r["category"] == x), removed) for x in categories
-        },
+        pairs=pairs,
+        problems=_count_outcomes(problems),
+        unanimous=unanimity(problems),
+        by_label={label: by_label[label] for label in LABELS if label in by_label},
+        by_category=tally(classified, lambda one: one.item.facts["category"], unanimity),
         min_agreement=min_agreement,
+        patterns=patterns,
+        to_remove=to_remove,
     )
 
 
-def _count_pairs(
-    annotators: Sequence[str], by_problem: Mapping[str, Mapping[str, str]]
-) -> dict[tuple[str, str], list[list[int]]]:
-    """Return for each pair of annotators how often they gave which two points of the scale."""
-    points = {answer: point for point, answer in enumerate(SCALE)}
-    counts = {pair: [[0] * len(SCALE) for _ in SCALE] for pair in combinations(annotators, 2)}
-    for given in by_problem.values():
-        scaled = {name: points[answer] for name, answer in given.items() if answer in points}
-        for one, other in combinations(sorted(scaled), 2):
-            counts[one, other][scaled[one]][scaled[other]] += 1
-    return counts
-
-
-def _verdict(rows: Sequence[Mapping[str, Any]], min_agreement: float) -> PatternVerdict:
-    outcomes = _count_outcomes(rows)
-    n_decided = sum(number for outcome, number in outcomes.items() if outcome not in UNDECIDED)
-    majorities = Counter(row["majority"] for row in rows if row["majority"] not in (None, UNCLEAR))
-    ((first, most),) = majorities.most_common(1) or [(None, 0)]
-    majority = first if 2 * most > n_decided else None
-    pairs = [agrees for row in rows for agrees in row["agreeing"]]
-    agreement = Share(sum(pairs), len(pairs))
-    label = rows[0]["label"]
-    if not n_decided:
-        status = NOT_ENOUGH_ANSWERS
-    elif majority is None:
-        status = NO_MAJORITY
-    elif agreement.value < min_agreement:
-        status = LOW_AGREEMENT
-    else:
-        status = KEPT if majority == label else GOLD_DIFFERS
-    raw = Counter(answer for row in rows for answer in row["raw"])
-    return PatternVerdict(
-        label=label,
-        category=rows[0]["category"],
-        outcomes=outcomes,
-        majority=majority,
-        unanimous=_share_unanimous(rows),
-        agreement=agreement,
-        others={answer: raw[answer] for answer in OTHERS},
-        status=status,
+def _status(
+    problems: Sequence[Judged], agreement: Share, min_agreement: float
+) -> tuple[str | None, str]:
+    """Return the label of the majority of a pattern's decided problems, and its status."""
+    decided = [one.majority for one in problems if one.outcome not in UNDECIDED]
+    majority = next(
+        (x for x in {*decided} - {UNCLEAR} if 2 * decided.count(x) > len(decided)), None
     )
+    if not decided:
+        return None, NOT_ENOUGH_ANSWERS
+    if majority is None:
+        return None, NO_MAJORITY
+    if agreement.value < min_agreement:
+        return majority, LOW_AGREEMENT
+    return majority, KEPT if majority == problems[0].label else GOLD_DIFFERS
 
 
-def _count_outcomes(rows: Iterable[Mapping[str, Any]]) -> dict[str, int]:
-    counts = Counter(row["outcome"] for row in rows)
-    return {outcome: counts[outcome] for outcome in (KEPT, *REASONS) if counts[outcome]}
+def mapped_kappa(counts: Counts, first: str, second: str) -> Fraction | None:
+    """Return Cohen's kappa of two annotators over the labels of their mappings."""
+    labelled = Counter[tuple[str, str]]()
+    for (one, other), count in counts.items():
+        labelled[MAPPINGS[first][one], MAPPINGS[second][other]] += count
+    return cohen_kappa(labelled)
 
 
-def _unanimity(rows: Iterable[Mapping[str, Any]], removed: Collection[str]) -> Unanimity:
-    found = list(rows)
-    after = [row for row in found if row["group"] not in removed]
-    return Unanimity(_share_unanimous(found), _share_unanimous(after))
+def choose_mappings(
+    annotators: Sequence[str], counts: Mapping[tuple[str, str], Counts]
+) -> dict[str, str]:
+    """Choose a mapping for each annotator, all together, that maximises the mean of the kappas.
+
+    An undefined kappa counts as 0. Of equal means the one with the most symmetric mappings is
+    chosen, then that whose mappings come first in ``MAPPINGS``, annotator by annotator. With more
+    than ``MAX_EXHAUSTIVE`` annotators, one mapping after the other is improved from the symmetric
+    ones on, until none can be: a maximum that no single change improves.
+
+    Args:
+        annotators: The annotators; their order decides between equals.
+        counts: For each pair of annotators, in that order, how often they gave which points.
+
+    Source: SpaceNLI, section 3.1. The mappings to choose from and the rule for equals are ours.
+    """
+    kappas = {
+        pair: {
+            names: mapped_kappa(table, *names) or Fraction(0)
+            for names in product(MAPPINGS, repeat=2)
+        }
+        for pair, table in counts.items()
+    }
+
+    def merit(chosen: Mapping[str, str]) -> tuple[Fraction, int]:
+        found = (table[chosen[one], chosen[other]] for (one, other), table in kappas.items())
+        return sum(found, Fraction(0)), list(chosen.values()).count(SYMMETRIC)
+
+    if len(annotators) <= MAX_EXHAUSTIVE:
+        every = product(MAPPINGS, repeat=len(annotators))
+        return max((dict(zip(annotators, names, strict=True)) for names in every), key=merit)
+    chosen = dict.fromkeys(annotators, SYMMETRIC)
+    while True:
+        changes = ({**chosen, name: mapping} for name in annotators for mapping in MAPPINGS)
+        best = max(changes, key=merit)
+        if merit(best)[0] <= merit(chosen)[0]:
+            return chosen
+        chosen = best
 
 
-def _share_unanimous(rows: Iterable[Mapping[str, Any]]) -> Share:
-    complete = [row["is_unanimous"] for row in rows if row["is_complete"]]
-    return Share(sum(complete), len(complete))
+def _count_outcomes(problems: Iterable[Judged]) -> dict[str, int]:
+    return {outcome: n for outcome, n in count_outcomes(problems).items() if n}
 
 
 def _mean(kappas: Iterable[float | None]) -> float | None:
@@ -327,15 +361,5 @@ def _mean(kappas: Iterable[float | None]) -> float | None:
     return sum(found) / len(found) if found else None
 
 
-def _as_float(kappa: Any) -> float | None:
+def _as_float(kappa: Fraction | None) -> float | None:
     return None if kappa is None else float(kappa)
-
-
-def _plain(found: Any) -> dict[str, Any]:
-    values: dict[str, Any] = {}
-    for name in found.__dataclass_fields__:
-        value = getattr(found, name)
-        if isinstance(value, Share):
-            value = {**asdict(value), "value": value.value if value.of else None}
-        values[name] = value
-    return values

@@ -15,11 +15,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ...loaders.errors import Defect
-from .completions import COLUMNS as COMPLETED
-from .completions import COMPLETIONS_FILE
 
-TEXT_COLUMNS = ("id", "premise", "hypothesis")
-SHEET_COLUMNS = (*TEXT_COLUMNS, "answer")
+TEXTS = ("premise", "hypothesis")
+ANSWER = "answer"
+#: Sentences that people complete because the extraction of a paper had broken them.
+COMPLETED = ("completed_premise", "completed_hypothesis")
 #: Spreadsheets of East Asia take the full-width signs for formulas too.
 _FORMULA_STARTS = ("=", "+", "-", "@", "＝", "＋", "－", "＠")  # noqa: RUF001
 _MARK = "'"
@@ -30,28 +30,23 @@ _MAX_FIELD_CHARS = 1 << 30  # in place of csv's 128 KiB, which a text may exceed
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One pair in a file of answers, as the file has it.
+    """One person's row in a file of answers.
 
     Attributes:
         line: Its line in the file, from 1; 0 where the file has no lines.
         where: The place in a file without lines, e.g. ``"task 3"``; empty elsewhere.
-        annotator: Who answered.
-        key: The key of the pair in its batch.
-        premise: The first sentence.
-        hypothesis: The second sentence.
-        answer: The answer; blank where there is none.
-        completed: The first and the second sentence as the annotator completed them; blank where
-            they did not.
+        person: Who answered.
+        key: The key of the item.
+        texts: Premise and hypothesis.
+        cells: By column, ``answer`` or one of ``COMPLETED``, what they wrote.
     """
 
     line: int
     where: str
-    annotator: str
+    person: str
     key: str
-    premise: str
-    hypothesis: str
-    answer: str
-    completed: tuple[str, str] = ("", "")
+    texts: tuple[str, ...]
+    cells: dict[str, str]
 
 
 #: What a reader of answers returns: the entries, and the defects of the rest of the file.
@@ -59,19 +54,15 @@ Entries = tuple[list[Entry], list[Defect]]
 
 
 def write_sheet(path: Path, names: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
-    """Write a sheet for annotators: a CSV file with column names and the texts of each row."""
+    """Write a sheet: a CSV file with column names and the texts of each row."""
     with path.open("w", encoding="utf-8-sig", newline="") as file:
         writer = csv.writer(file, lineterminator="\r\n")
         writer.writerow(names)
-        writer.writerows([_protected(cell) for cell in row] for row in rows)
+        writer.writerows([_protect(cell) for cell in row] for row in rows)
 
 
 def read_sheet(
-    path: Path,
-    columns: Sequence[str],
-    optional: Sequence[str] = (),
-    *,
-    is_protected: bool = True,
+    path: Path, columns: Sequence[str], optional: Sequence[str] = (), mark: str = _MARK
 ) -> tuple[list[tuple[int, dict[str, str]]], list[Defect]]:
     """Read a sheet as ``write_sheet`` writes it, or as a spreadsheet saves it after that.
 
@@ -81,7 +72,7 @@ def read_sheet(
             a short row are blank: Excel leaves out separators at the end of a row.
         columns: The columns to read.
         optional: Further columns to read; blank where the file does not have them.
-        is_protected: Whether a leading apostrophe protects a cell; it is then removed.
+        mark: The sign that protects a cell; it is removed from its start.
 
     Returns:
         The rows with their lines, and the defects of the file; no rows where it is not such a CSV.
@@ -92,8 +83,7 @@ def read_sheet(
         return [], [Defect(str(path), 0, "", f"cannot be read: {error.strerror}")]
     except UnicodeDecodeError:
         return [], [Defect(str(path), 0, "", "not a CSV in UTF-8; save it as 'CSV UTF-8'")]
-    first = text.partition("\n")[0]
-    separator = max(_SEPARATORS, key=first.count)
+    separator = max(_SEPARATORS, key=text.partition("\n")[0].count)
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=separator, strict=True)
     rows: list[tuple[int, dict[str, str]]] = []
     defects: list[Defect] = []
@@ -101,56 +91,24 @@ def read_sheet(
     before = csv.field_size_limit(_MAX_FIELD_CHARS)
     try:
         names = next(reader, [])
-        if problem := _header_problem(names, columns, optional):
+        if missing := [name for name in columns if name not in names]:
+            problem = f"no column {', '.join(missing)}; expected {', '.join(columns)}"
             return [], [Defect(str(path), 1, "", problem)]
-        while True:
-            line = reader.line_num + 1
-            cells = next(reader, None)
-            if cells is None:
-                return rows, defects
+        if double := [name for name in (*columns, *optional) if names.count(name) > 1]:
+            return [], [Defect(str(path), 1, "", f"column {', '.join(double)} occurs twice")]
+        while (line := reader.line_num + 1) and (cells := next(reader, None)) is not None:
             if any(cells[len(names) :]):
                 problem = f"{len(cells)} cells, expected {len(names)}"
                 defects.append(Defect(str(path), line, "", problem))
             elif any(cells):
-                cells += [""] * (len(names) - len(cells))
-                mark = _MARK if is_protected else ""
-                texts = dict(zip(names, (cell.removeprefix(mark) for cell in cells), strict=False))
-                found = {name: texts[name] for name in columns}
-                rows.append((line, found | {name: texts.get(name, "") for name in optional}))
+                found = dict(zip(names, (cell.removeprefix(mark) for cell in cells), strict=False))
+                rows.append((line, {name: found.get(name, "") for name in (*columns, *optional)}))
     except csv.Error as error:
-        return rows, [*defects, Defect(str(path), line, "", f"not CSV from here on: {error}")]
+        defects.append(Defect(str(path), line, "", f"not CSV from here on: {error}"))
     finally:
         csv.field_size_limit(before)
+    return rows, defects
 
 
-def read_sheet_answers(path: Path) -> Entries:
-    """Read the sheet of the annotator whom the file is named after: entries, and defects."""
-    is_answered = path.name != COMPLETIONS_FILE
-    required = SHEET_COLUMNS if is_answered else (*TEXT_COLUMNS, *COMPLETED)
-    rows, defects = read_sheet(path, required, COMPLETED)
-    entries = [
-        Entry(
-            line,
-            "",
-            path.stem,
-            row["id"],
-            row["premise"],
-            row["hypothesis"],
-            row["answer"] if is_answered else "",
-            (row[COMPLETED[0]], row[COMPLETED[1]]),
-        )
-        for line, row in rows
-    ]
-    return entries, defects
-
-
-def _protected(text: str) -> str:
+def _protect(text: str) -> str:
     return _MARK + text if text.lstrip().startswith((_MARK, *_FORMULA_STARTS)) else text
-
-
-def _header_problem(names: Sequence[str], columns: Sequence[str], optional: Sequence[str]) -> str:
-    if missing := [name for name in columns if name not in names]:
-        return f"no column {', '.join(missing)}; expected {', '.join(columns)}"
-    if double := [name for name in (*columns, *optional) if names.count(name) > 1]:
-        return f"column {', '.join(double)} occurs twice"
-    return ""

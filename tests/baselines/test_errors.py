@@ -11,7 +11,7 @@ import pyarrow.parquet as pq
 import pytest
 from command_line import run_command
 from nlihub.baselines.evaluation.errors import Stratum
-from nlihub.builders.annotation.error_sheets import read_error_sheets
+from nlihub.builders.annotation.batch import read_batches
 from nlihub.builders.bionli import BioNLI
 from nlihub.builders.scinli import SciNLI
 from nlihub.builders.versions.version import BuiltVersion
@@ -82,13 +82,13 @@ def sample(version, codes, tmp_path):
         made = nlihub.annotation.sample_errors(
             predictions, str(dataset), output, codes, n, **options
         )
-        return made, read_error_sheets(output)
+        return made, read_batches(output)[0]
 
     return draw
 
 
 def ids(sheets):
-    return [error.id for error in sheets.errors.values()]
+    return [error.id for error in sheets.items.values()]
 
 
 def test_errors_are_balanced_over_a_column(systems, sample):
@@ -100,27 +100,26 @@ def test_errors_are_balanced_over_a_column(systems, sample):
     assert found["GEN"][1] == 2 and {found["positive"][1], found["SEN"][1]} == {5}
     assert all(part.missed_by is None for part in made.strata)
     assert len(set(ids(sheets))) == 12
-    for error in sheets.errors.values():
-        assert error.predictions != (error.facts["label"],)
+    for error in sheets.items.values():
+        assert error.shown["prediction"] != error.shown["gold"] == error.facts["label"]
         assert error.premise.split()[1] == error.facts["category"]
     assert sheets.origin["dataset"]["split"] == "test"
-    assert (sheets.origin["by"], sheets.n_coders) == ("category", 2)
+    assert (sheets.origin["by"], sheets.n_people) == ("category", 2)
 
 
 def test_errors_of_two_systems(systems, sample):
     made, sheets = sample(systems[0], 12, against=systems[1], n_coders=1)
-    drawn = Counter(error.facts["missed_by"] for error in sheets.errors.values())
+    drawn = Counter(error.facts["missed_by"] for error in sheets.items.values())
     assert drawn == {"both": 4, "first alone": 4, "second alone": 4}
-    for error in sheets.errors.values():
-        wrong = tuple(label != error.facts["label"] for label in error.predictions)
-        expected = {(True, True): "both", (True, False): "first alone"}
-        assert error.facts["missed_by"] == expected.get(wrong, "second alone")
+    for error in sheets.items.values():
+        shown = [error.shown["prediction_1"], error.shown["prediction_2"]]
+        assert (error.shown["gold"] not in shown) == (error.facts["missed_by"] == "both")
     assert {(part.missed_by, part.value) for part in made.strata} == set(
         product(drawn, ("entailment", "not_entailment"))
     )
     assert sum(part.n_drawn for part in made.strata) == 12
     _, turned = sample(systems[1], 12, against=systems[0], n_coders=1)
-    assert Counter(error.facts["missed_by"] for error in turned.errors.values()) == drawn
+    assert Counter(error.facts["missed_by"] for error in turned.items.values()) == drawn
 
 
 def test_answers_that_are_missing_are_errors(version, systems, sample, tmp_path):
@@ -131,9 +130,9 @@ def test_answers_that_are_missing_are_errors(version, systems, sample, tmp_path)
     for number, column in enumerate((answers, ids_)):
         path = tmp_path / f"{number}.parquet"
         pq.write_table(table.set_column(1, "prediction", pa.array(column)), path)
-        drawn.append(sample(path, 100)[1].errors)
+        drawn.append(sample(path, 100)[1].items)
     assert drawn[0] == drawn[1]
-    missing = [e for e in drawn[0].values() if e.predictions == ("(no readable answer)",)]
+    missing = [e for e in drawn[0].values() if e.shown["prediction"] == "(no readable answer)"]
     assert {error.id for error in missing} == set(table["id"].to_pylist()[29:])
 
 
@@ -143,21 +142,21 @@ def test_the_draw_depends_on_ids_and_seed_alone(systems, sample, tmp_path):
     head, *lines = systems[0].read_text().splitlines()
     turned.write_text("\n".join([head, *lines[::-1]]))
     _, again = sample(turned, 8)
-    assert again.errors == one.errors
+    assert again.items == one.items
     _, other = sample(systems[0], 8, seed=1)
     assert set(ids(other)) != set(ids(one))
     # A larger draw has the smaller one.
     _, more = sample(systems[0], 11)
     assert set(ids(one)) < set(ids(more))
     # The place in the draw does not tell the kind.
-    kinds = [error.facts["label"] for error in sample(systems[0], 20)[1].errors.values()]
+    kinds = [error.facts["label"] for error in sample(systems[0], 20)[1].items.values()]
     assert kinds not in (sorted(kinds), sorted(kinds, reverse=True))
 
 
 def test_a_draw_that_is_not_balanced(systems, sample):
     made, sheets = sample(systems[0], 10, by=None)
     assert made.strata == (Stratum(None, None, 20, 10),)
-    assert len(sheets.errors) == 10
+    assert len(sheets.items) == 10
     assert sheets.origin["by"] is None
 
 
@@ -165,7 +164,7 @@ def test_groups_and_fewer_errors_than_asked_for(systems, sample):
     made, sheets = sample(systems[0], 50, by="group")
     assert (made.n_errors, made.n_lacking) == (20, 30)
     assert all(part.n_drawn == part.n_errors for part in made.strata)
-    assert all("group" in error.facts for error in sheets.errors.values())
+    assert all("group" in error.facts for error in sheets.items.values())
 
 
 def test_any_column_of_the_dataset(built, sample, tmp_path):
@@ -176,8 +175,8 @@ def test_any_column_of_the_dataset(built, sample, tmp_path):
     pa.csv.write_csv(pa.table(table), path)
     made, sheets = sample(path, 9, dataset=built, by="expressions")
     known = {row["id"]: ", ".join(row["expressions"]) for row in rows.to_pylist()}
-    assert all(error.facts["expressions"] == known[error.id] for error in sheets.errors.values())
-    assert len({error.facts["expressions"] for error in sheets.errors.values()}) == 9
+    assert all(error.facts["expressions"] == known[error.id] for error in sheets.items.values())
+    assert len({error.facts["expressions"] for error in sheets.items.values()}) == 9
     assert sum(part.n_drawn for part in made.strata) == 9
     with pytest.raises(UnknownNameError, match="to balance errors by"):
         sample(path, 9, dataset=built, by="label+group")
@@ -190,7 +189,7 @@ def test_label_ids_and_rows_of_a_file(version, systems, sample, tmp_path):
     path = tmp_path / "numbers.csv"
     pa.csv.write_csv(table.set_column(1, "prediction", numbers), path)
     _, one = sample(systems[0], 8)
-    assert sample(path, 8)[1].errors == one.errors
+    assert sample(path, 8)[1].items == one.items
     (shard,) = version.glob("full/test-*.parquet")
     rows = pq.read_table(shard)
     pq.write_table(rows, tmp_path / "rows.parquet")
@@ -243,9 +242,9 @@ def test_the_command_scores_and_draws(version, systems, codes, tmp_path):
         "nlihub: GEN: 2 of 2 errors",
         "nlihub: SEN: 12 of 12 errors",
         "nlihub: positive: 6 of 6 errors",
-        f"nlihub: 20 errors to code; hand out {output / 'for_coders'} alone",
+        f"nlihub: 20 errors to code; hand out {output / 'batch-001' / 'for_coders'} alone",
     ]
-    assert len(list((output / "for_coders").glob("coder-*.csv"))) == 3
+    assert len(list((output / "batch-001" / "for_coders").glob("coder-*.csv"))) == 3
     done = run_command(*command)
     assert (done.returncode, done.stdout) == (2, "")
     assert "exists; name another folder" in done.stderr
@@ -293,6 +292,6 @@ def test_errors_on_the_real_test_set_of_scinli(scinli_release, sample, tmp_path)
     n_wrong = Counter(right[i] for i, p in zip(*table.values(), strict=True) if right[i] != p)
     assert {part.value: part.n_errors for part in made.strata} == n_wrong
     assert sorted(part.n_drawn for part in made.strata) == [12, 12, 13, 13]
-    for error in sheets.errors.values():
+    for error in sheets.items.values():
         assert error.facts == {"label": right[error.id]}
-        assert error.predictions == (guess(error.hypothesis),) != (right[error.id],)
+        assert error.shown["prediction"] == guess(error.hypothesis) != right[error.id]

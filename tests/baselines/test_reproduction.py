@@ -22,8 +22,7 @@ from nlihub.baselines.reproduction.at_hand import find_at_hand, list_lacks, show
 from nlihub.baselines.reproduction.entries import MAKERS, NEEDS, PAPERS, Entry, entries
 from nlihub.baselines.reproduction.from_systems import _sources
 from nlihub.baselines.runs.folder import RECORD
-from nlihub.builders.annotation import error_sheets
-from nlihub.builders.annotation.batches import SETTINGS_FILE
+from nlihub.builders.annotation.batch import BATCH_FILE
 from nlihub.builders.bionli import BioNLI
 from nlihub.builders.core.registry import get_builder
 from nlihub.builders.scinli import SciNLI
@@ -151,8 +150,7 @@ def test_a_malformed_entry_is_refused(changed, message):
 
 
 def test_folders_are_told_apart_by_files_that_are_written():
-    assert (at_hand.RUN_FILE, at_hand.BATCH_FILE) == (RECORD, SETTINGS_FILE)
-    assert at_hand.ERRORS_FILE == error_sheets._FILE
+    assert (at_hand.RUN_FILE, at_hand.BATCH_FILE) == (RECORD, BATCH_FILE)
 
 
 def test_each_kind_of_folder_is_known(built, tmp_path):
@@ -570,12 +568,12 @@ def test_negatives_that_experts_judged(tmp_path):
     version = build_rows(tmp_path / "built", BioNLI.SPEC, {"test": rows}).folder
     batches = tmp_path / "batches"
     made = nlihub.annotation.sample_negatives(
-        version, batches, strategies=["GEN", "GEN-ND"], per_strategy=2
+        version, batches, strategies=["GEN", "GEN-ND"], n_pairs=4
     )
     for sheet in made.sheets.glob("*.csv"):
         text = sheet.read_text(encoding="utf-8-sig")
         sheet.write_text(re.sub(r",\r?$", ",no", text, flags=re.MULTILINE), encoding="utf-8-sig")
-    nlihub.annotation.import_judgements(version, batches, sorted(made.sheets.glob("*.csv")))
+    nlihub.annotation.import_answers(batches, sorted(made.sheets.glob("*.csv")))
     found = nlihub.reproduce("bionli/section-3.5", sources=[batches, version])
     rows = {row[""]: row for row in rows_of(found, "Agreement")}
     assert rows["true negatives %, GEN"] == {

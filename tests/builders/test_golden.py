@@ -124,21 +124,21 @@ def test_build_open_spacenli(built):
 def test_annotate_pairs_from_papers(material, tmp_path):
     version = make(CONSTRUCTIONS["papers"], material, tmp_path)
     there, quotas = ("--batches", tmp_path / "b"), ("--per-class", "validation=3,test=3")
-    made = {"export": run("annotate", "export", version, *there, *quotas, "--size", 6)}
+    made = {"export": run("annotate", "export", version, *there, *quotas, "--pairs", 24)}
     sheets = answer(tmp_path / "b" / "batch-001", ("contrasting", "reasoning", "neutral"))
     made |= hash_files(tmp_path / "b")
-    made["import"] = run("annotate", "import", version, *sheets, *there, *quotas)
-    made["review"] = run("annotate", "review", version, *there, *quotas, "--json")
+    made["import"] = run("annotate", "import", tmp_path / "b", *sheets)
+    made["review"] = run("annotate", "review", tmp_path / "b", "--json")
     check("annotate pairs", made)
 
 
 def test_annotate_and_build(material, tmp_path):
     version = make(CONSTRUCTIONS["papers"], material, tmp_path)
     there, quotas = ("--batches", tmp_path / "b"), ("--per-class", "validation=2,test=2")
-    run("annotate", "export", version, *there, *quotas, "--size", 4)
+    run("annotate", "export", version, *there, *quotas, "--pairs", 16)
     sheets = answer(tmp_path / "b" / "batch-001", labels_of(version, tmp_path / "b" / "batch-001"))
-    run("annotate", "import", version, *sheets, *there, *quotas)
-    made = {"build": run("annotate", "build", version, *there, *quotas, "-o", tmp_path / "gold")}
+    run("annotate", "import", tmp_path / "b", *sheets)
+    made = {"build": run("annotate", "build", version, *there, "-o", tmp_path / "gold")}
     check("annotate and build", made | hash_version(tmp_path / "gold" / "my_nli"))
 
 
@@ -155,8 +155,8 @@ def test_annotate_a_sample(case, answers, material, tmp_path):
     made = {"sample": run("annotate", "sample", version, *there)}
     made |= hash_files(tmp_path / "b")
     sheets = answer(tmp_path / "b" / "batch-001", answers)
-    made["import"] = run("annotate", "import", version, *sheets, *there)
-    made["review"] = run("annotate", "review", version, *there, "--json")
+    made["import"] = run("annotate", "import", tmp_path / "b", *sheets)
+    made["review"] = run("annotate", "review", tmp_path / "b", "--json")
     check(f"annotate a sample of {case}", made)
 
 
@@ -255,7 +255,8 @@ def answer(batch, answers):
             if isinstance(answers, dict):
                 row["answer"] = answers[row["id"]]
             else:
-                number = int(digest(row["id"] + path.stem * (len(row["id"]) % 2)), 16)
+                person = path.stem.rpartition("-")[0]
+                number = int(digest(row["id"] + person * (len(row["id"]) % 2)), 16)
                 row["answer"] = answers[number % len(answers)]
         with path.open("w", encoding="utf-8-sig", newline="") as file:
             writer = csv.DictWriter(file, rows[0])
@@ -271,8 +272,8 @@ def labels_of(version, batch):
         rows = pq.read_table(path, partitioning=None).to_pylist()
         labels |= {row["id"]: row["label"] for row in rows}
     names = json.loads((version / "manifest.json").read_text())["labels"]
-    with (batch / "key.csv").open(encoding="utf-8-sig", newline="") as file:
-        return {row["key"]: names[labels[row["id"]]] for row in csv.DictReader(file)}
+    items = json.loads((batch / "batch.json").read_text())["items"]
+    return {key: names[labels[item["id"]]] for key, item in items.items()}
 
 
 def check(name, made):

@@ -51,7 +51,6 @@ COMMANDS = {
     "annotate import": _ANNOTATED,
     "annotate review": _ANNOTATED,
     "annotate build": _ANNOTATED,
-    "annotate codes": "builders/annotation/test_coded_errors.py::test_the_command",
     "baseline finetune": f"{_BASELINES}::test_finetune_trains_a_run_for_every_seed",
     "baseline few-shot": f"{_BASELINES}::test_few_shot_on_a_small_bank",
     "baseline zero-shot": f"{_BASELINES}::test_zero_shot_takes_a_classifier_as_it_is",

@@ -10,11 +10,17 @@ from pathlib import Path
 
 from ....loaders.corpora.patterns.records import Pattern, PatternBank
 from ....loaders.errors import BankError, Defect
-from .answer_scale import SYMMETRIC, exact_kappa
+from ...core.kappa import cohen_kappa
 
 #: The points of the paper's scale, from "definitely false" to "definitely true". Here no mapping
 #: agrees better than the symmetric one: the readers of the bank never differ in a label by it.
-LABEL_OF_ANSWER = {str(point): label for point, label in enumerate(SYMMETRIC.labels, 1)}
+LABEL_OF_ANSWER = {
+    "1": "contradiction",
+    "2": "contradiction",
+    "3": "neutral",
+    "4": "entailment",
+    "5": "entailment",
+}
 _COLUMNS = ["pattern", "fingerprint", "reader", "answer_1", "answer_2", "answer_3"]
 
 
@@ -102,24 +108,12 @@ def _sum_up(bank: PatternBank, readers: Sequence[dict[str, list[str]]]) -> Patte
         for pattern in bank
     ]
     given = [answer for read in readers for answers in read.values() for answer in answers]
+    kappa = cohen_kappa(Counter(zip(labels[0], labels[1], strict=True)))
     return PatternAgreement(
         patterns=len(bank),
         agreed_patterns=sum(agreed),
         answers=len(given),
         agreed_answers=sum(a == b for read in labels for a, b in zip(read, gold, strict=True)),
         firm_answers=sum(answer in "135" for answer in given),
-        kappa=cohen_kappa(labels[0], labels[1]),
+        kappa=None if kappa is None else float(kappa),
     )
-
-
-def cohen_kappa(first: Sequence[str], second: Sequence[str]) -> float | None:
-    """Return Cohen's kappa of two readers; None where it is undefined, see ``exact_kappa``.
-
-    Args:
-        first: n labels of one reader.
-        second: n labels of another reader, in the same order.
-    """
-    labels = sorted({*first, *second})
-    counts = Counter(zip(first, second, strict=True))
-    kappa = exact_kappa([[counts[one, other] for other in labels] for one in labels])
-    return None if kappa is None else float(kappa)

@@ -1,5 +1,6 @@
-"""Commands for the annotation of evaluation pairs."""
+"""Commands for tasks for people: pairs, negatives, patterns, errors."""
 
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -10,11 +11,10 @@ from .command import command
 from .options import Json, answer, names, quotas, tell
 
 if TYPE_CHECKING:
-    from ..builders.annotation.agreement import AnnotatorAgreement, Share
-    from ..builders.annotation.completions import Completions
+    from ..builders.annotation.agreement import AnnotatorAgreement, Quality, Review, Share, Verdict
+    from ..builders.annotation.answers import Completions
     from ..builders.annotation.pattern_labels import PatternValidation
-    from ..builders.annotation.rounds import Review
-    from ..builders.annotation.true_negatives import Quality, Verdict
+    from ..builders.annotation.task import BatchExport
 
 app = typer.Typer(
     help="Have people judge the evaluation pairs of a dataset that was built from papers, a "
@@ -28,17 +28,22 @@ Version = Annotated[Path, typer.Argument(metavar="FOLDER", help="The version, as
 Batches = Annotated[
     Path, typer.Option(metavar="FOLDER", help="The folder of all batches of this annotation.")
 ]
+Batch = Annotated[
+    Path,
+    typer.Argument(metavar="BATCHES", help="The folder of batches: of pairs, or of errors."),
+]
+Pairs = Annotated[
+    int | None,
+    typer.Option(
+        min=1,
+        help="How many pairs there are, as many of each class and domain, strategy or pattern; "
+        "default all that are missing, 25 of each strategy, or 3 of each pattern.",
+    ),
+]
 _QUOTAS = typer.Option(
     metavar="SPLIT=N,...",
     help="Confirmed pairs of each class and domain that are wanted: validation=500,test=1000",
 )
-PerClass = Annotated[str, _QUOTAS]
-PerClassOfPapers = Annotated[
-    str | None,
-    typer.Option(
-        metavar="SPLIT=N,...", help=f"Of pairs from papers, not of a sample. {_QUOTAS.help}"
-    ),
-]
 MinAgreement = Annotated[
     float | None,
     typer.Option(
@@ -48,37 +53,27 @@ MinAgreement = Annotated[
         "pattern is of low agreement; default two thirds.",
     ),
 ]
+Seed = Annotated[int, typer.Option(help="Decides which pairs are drawn.")]
 
 
 @command(app)
 def export_command(
     version: Version,
     batches: Batches,
-    per_class: PerClass,
-    size: Annotated[
-        int | None,
-        typer.Option(min=1, help="Pairs of each class and domain; default all that are missing."),
-    ] = None,
+    per_class: Annotated[str, _QUOTAS],
+    pairs: Pairs = None,
     annotators: Annotated[int, typer.Option(min=2, help="People who judge each pair.")] = 3,
-    seed: Annotated[int, typer.Option(help="Decides which pairs are drawn.")] = 1,
+    seed: Seed = 1,
     as_json: Json = False,
 ) -> None:
     """Write the next batch: a sheet for each annotator, tasks for Label Studio, instructions."""
     from .. import annotation
 
+    wanted = quotas(per_class)
     made = annotation.export(
-        version,
-        batches,
-        quotas(per_class),
-        size_per_class=size,
-        n_annotators=annotators,
-        seed=seed,
+        version, batches, wanted, n_pairs=pairs, n_annotators=annotators, seed=seed
     )
-    for cell, lacking in made.short.items():
-        place = f"{cell.label} in {cell.split} of {cell.domain}"
-        tell(f"{place}: {lacking:,} fewer than asked for are left")
-    tell(f"{made.n_pairs:,} pairs; hand out {made.sheets} alone")
-    answer(str(made.folder), as_json, lambda: str(made.folder))
+    _tell_batch(made, as_json)
 
 
 @command(app)
@@ -91,11 +86,8 @@ def sample_command(
             metavar="A,B,...", help="Draw negatives of these, as in GEN,GEN-ND; default all."
         ),
     ] = None,
-    per_strategy: Annotated[
-        int | None, typer.Option(min=1, help="Negatives of each strategy; default 25.")
-    ] = None,
     controls: Annotated[
-        int | None, typer.Option(min=0, help="Positives among the negatives; default 0.")
+        int | None, typer.Option(min=0, help="How many of the pairs are positives; default 0.")
     ] = None,
     patterns: Annotated[
         str | None, typer.Option(metavar="A,B,...", help="Draw from these patterns; default all.")
@@ -107,14 +99,12 @@ def sample_command(
             help="Draw from patterns of these inference classes, as in directional; default all.",
         ),
     ] = None,
-    per_pattern: Annotated[
-        int | None, typer.Option(min=1, help="Problems of each pattern; default 3.")
-    ] = None,
+    pairs: Pairs = None,
     annotators: Annotated[
         int | None,
         typer.Option(min=2, help="People who judge each pair; default 2, of patterns 3."),
     ] = None,
-    seed: Annotated[int, typer.Option(help="Decides which pairs are drawn.")] = 1,
+    seed: Seed = 1,
     as_json: Json = False,
 ) -> None:
     """Write a blind sample: of adversarial negatives, or of the problems of each pattern.
@@ -123,160 +113,93 @@ def sample_command(
     patterns, as SpaceNLI's, to what extent the hypothesis is true, on a scale of five points.
     """
     from .. import annotation
+    from ..builders.annotation.draw import has_patterns
+    from ..builders.versions.version import BuiltVersion
 
-    common = _given({"seed": seed, "n_annotators": annotators})
-    of_negatives = {
-        "strategies": names(strategies) or None,
-        "per_strategy": per_strategy,
-        "n_controls": controls,
-    }
-    of_patterns = {
-        "patterns": names(patterns) or None,
-        "categories": names(categories) or None,
-        "per_pattern": per_pattern,
-    }
-    if _has_patterns(version):
-        _refuse("negatives", "--strategies, --per-strategy and --controls", of_negatives)
-        made = annotation.sample_patterns(version, batches, **_given(of_patterns), **common)
-    else:
-        _refuse("patterns", "--patterns, --categories and --per-pattern", of_patterns)
-        made = annotation.sample_negatives(version, batches, **_given(of_negatives), **common)
-    what = "pattern " if _has_patterns(version) else ""
+    of_negatives = {"strategies": names(strategies) or None, "n_controls": controls}
+    of_patterns = {"patterns": names(patterns) or None, "categories": names(categories) or None}
+    is_of_patterns = has_patterns(BuiltVersion(version))
+    given, others = (of_patterns, of_negatives) if is_of_patterns else (of_negatives, of_patterns)
+    if any(value is not None for value in others.values()):
+        flags = "--strategies and --controls" if is_of_patterns else "--patterns and --categories"
+        raise typer.BadParameter(f"Leave out {flags}: the version has no such pairs.")
+    options: dict[str, Any] = {**given, "n_pairs": pairs, "n_annotators": annotators}
+    draw = annotation.sample_patterns if is_of_patterns else annotation.sample_negatives
+    options = {name: value for name, value in options.items() if value is not None}
+    _tell_batch(draw(version, batches, **options, seed=seed), as_json)
+
+
+def _tell_batch(made: "BatchExport", as_json: bool) -> None:
     for kind, lacking in made.short.items():
-        tell(f"{what}{kind}: {lacking:,} fewer than asked for are left")
+        tell(f"{kind}: {lacking:,} fewer than asked for are left")
     tell(f"{made.n_pairs:,} pairs; hand out {made.sheets} alone")
     answer(str(made.folder), as_json, lambda: str(made.folder))
 
 
 @command(app)
 def import_command(
-    version: Version,
+    batches: Batch,
     answers: Annotated[
         list[Path],
         typer.Argument(metavar="ANSWERS...", help="Sheets, or Label Studio's JSON or CSV."),
     ],
-    batches: Batches,
-    per_class: PerClassOfPapers = None,
     min_agreement: MinAgreement = None,
     as_json: Json = False,
 ) -> None:
-    """Import the answers to the last batch, and report the state of the annotation."""
+    """Import answers to any batches of a folder, and report what they come to."""
     from .. import annotation
 
-    bound = _bound(version, min_agreement)
-    if per_class is None and bound is not None:
-        _show_patterns(annotation.import_validation(version, batches, answers, **bound), as_json)
-        return
-    if per_class is None:
-        _show_quality(annotation.import_judgements(version, batches, answers), as_json)
-        return
-    _show(annotation.import_answers(version, batches, answers, quotas(per_class)), as_json)
+    annotation.import_answers(batches, answers)
+    _show(batches, min_agreement, as_json)
 
 
 @command(app)
 def review_command(
-    version: Version,
-    batches: Batches,
-    per_class: PerClassOfPapers = None,
-    min_agreement: MinAgreement = None,
-    as_json: Json = False,
+    batches: Batch, min_agreement: MinAgreement = None, as_json: Json = False
 ) -> None:
-    """Report the state of the annotation: agreement, kappa, what is missing, labels that hold."""
-    from .. import annotation
-
-    bound = _bound(version, min_agreement)
-    if per_class is None and bound is not None:
-        _show_patterns(annotation.review_validation(version, batches, **bound), as_json)
-        return
-    if per_class is None:
-        _show_quality(annotation.review_judgements(version, batches), as_json)
-        return
-    _show(annotation.review(version, batches, quotas(per_class)), as_json)
+    """Report what the answers come to: agreement, kappa, what is missing, labels that hold."""
+    _show(batches, min_agreement, as_json)
 
 
 @command(app)
 def build_command(
     version: Version,
     batches: Batches,
-    per_class: PerClass,
     output: Annotated[
         Path, typer.Option("--output", "-o", metavar="FOLDER", help="Builds FOLDER/NAME.")
     ],
+    per_class: Annotated[
+        str | None,
+        typer.Option(metavar="SPLIT=N,...", help=f"{_QUOTAS.help}; default as in export."),
+    ] = None,
     as_json: Json = False,
 ) -> None:
     """Build the version whose evaluation splits have only confirmed pairs."""
     from .. import annotation
 
-    folder = annotation.build(version, batches, output, quotas(per_class))
+    wanted = None if per_class is None else quotas(per_class)
+    folder = annotation.build(version, batches, output, wanted)
     answer(str(folder), as_json, lambda: str(folder))
 
 
-@command(app)
-def codes_command(
-    folder: Annotated[
-        Path, typer.Argument(metavar="FOLDER", help="Errors that nlihub score --errors drew.")
-    ],
-    answers: Annotated[
-        list[Path] | None,
-        typer.Argument(
-            metavar="[ANSWERS...]",
-            help="Sheets, or Label Studio's JSON or CSV, to import.",
-        ),
-    ] = None,
-    as_json: Json = False,
-) -> None:
-    """Tally the codes of errors: by code, label, category and coder, with agreement."""
+def _show(batches: Path, min_agreement: float | None, as_json: bool) -> None:
     from .. import annotation
+    from ..builders.annotation.agreement import CodeTally, Quality, Review, to_json
     from .errors import show_codes
 
-    imported = annotation.import_codes(folder, answers) if answers else None
-    found = imported or annotation.review_codes(folder)
-    answer(found.as_json(), as_json, lambda: show_codes(found))
-
-
-def _has_patterns(version: Path) -> bool:
-    from ..builders.annotation.pattern_problems import has_patterns
-    from ..builders.versions.version import BuiltVersion
-
-    return has_patterns(BuiltVersion(version))
-
-
-def _bound(version: Path, min_agreement: float | None) -> dict[str, float] | None:
-    """Return the bound of low agreement as it was given; None where there are no patterns."""
-    of_patterns = _given({"min_agreement": min_agreement})
-    if _has_patterns(version):
-        return of_patterns
-    _refuse("patterns", "--min-agreement", of_patterns)
-    return None
-
-
-def _given(options: dict[str, Any]) -> dict[str, Any]:
-    return {name: value for name, value in options.items() if value is not None}
-
-
-def _refuse(kind: str, flags: str, options: dict[str, Any]) -> None:
-    if _given(options):
-        raise typer.BadParameter(f"The version has no {kind}: leave out {flags}.")
-
-
-def _show(found: "Review", as_json: bool) -> None:
-    missing = {"/".join(cell): number for cell, number in found.gold.missing.items() if number}
-    value: dict[str, Any] = {
-        **found.agreement.as_json(),
-        "dropped": dict(found.gold.dropped),
-        "missing": missing,
-        "is_complete": found.gold.is_complete,
-        "completions": found.completions.as_json(),
-    }
-    answer(value, as_json, lambda: "\n".join(_as_text(found)))
-
-
-def _show_quality(found: "Quality", as_json: bool) -> None:
-    answer(found.as_json(), as_json, lambda: "\n".join(_quality_as_text(found)))
+    found = annotation.review(batches, min_agreement=min_agreement)
+    if isinstance(found, CodeTally):
+        answer(to_json(found), as_json, lambda: show_codes(found))
+    elif isinstance(found, Review):
+        answer(to_json(found), as_json, lambda: "\n".join(_review_as_text(found)))
+    elif isinstance(found, Quality):
+        answer(to_json(found), as_json, lambda: "\n".join(_quality_as_text(found)))
+    else:
+        answer(to_json(found), as_json, lambda: "\n".join(_patterns_as_text(found)))
 
 
 def _quality_as_text(found: "Quality") -> Iterator[str]:
-    from ..builders.annotation.gold import (
+    from ..builders.annotation.agreement import (
         NO_MAJORITY,
         NOT_ANNOTATED,
         NOT_ENOUGH_ANSWERS,
@@ -305,7 +228,7 @@ def _verdict_as_text(verdict: "Verdict", what: str) -> str:
 
 
 def _kappa_as_text(agreement: "AnnotatorAgreement") -> str:
-    from ..builders.procedures.patterns.answer_scale import show_kappa
+    from ..builders.core.kappa import show_kappa
 
     if not agreement.n_for_kappa:
         return "not measured: no pair has all its answers"
@@ -315,7 +238,7 @@ def _kappa_as_text(agreement: "AnnotatorAgreement") -> str:
 def _completions_as_text(found: "Completions") -> Iterator[str]:
     by_person = ", ".join(f"{name} {number:,}" for name, number in found.by_person.items())
     told = f" (written by {by_person})" if by_person else ""
-    yield f"{'completed':14} {found.n_sentences:,} sentences of {len(found.texts):,} pairs{told}"
+    yield f"{'completed':14} {found.sentences:,} sentences of {found.pairs:,} pairs{told}"
     for one in found.conflicts:
         yield f"{'conflict':14} {one.key} {one.column}, {one.id}:"
         yield from (f"{'':14}   {name}: {text}" for name, text in one.texts.items())
@@ -323,55 +246,51 @@ def _completions_as_text(found: "Completions") -> Iterator[str]:
         yield f"{'':14} Write which to take into completions.csv of the batch, and import it."
 
 
-def _as_text(found: "Review") -> Iterator[str]:
+def _review_as_text(found: "Review") -> Iterator[str]:
     agreement = found.agreement
     shares = {"all": agreement.overall, **agreement.by_class}
     for name, share in shares.items():
-        yield f"{name:14} {share.n:,} of {share.of:,} confirmed ({100 * share.value:.1f} %)"
+        shown = f"{share.n:,} of {share.of:,} confirmed ({100 * share.value:.1f} %)"
+        yield f"{name:14} {shown if share.of else 'none decided'}"
     yield f"Fleiss' kappa  {_kappa_as_text(agreement)}"
     for outcome, number in agreement.outcomes.items():
         yield f"{outcome:14} {number:,}"
     yield from _completions_as_text(found.completions)
-    for cell, number in found.gold.missing.items():
-        if number:
-            yield f"missing        {number:,} {cell.label} in {cell.split} of {cell.domain}"
-    if found.gold.is_complete:
+    for cell, number in found.missing.items():
+        yield f"missing        {number:,} {cell}"
+    if found.is_complete:
         yield "Every class has its quota: build the version with nlihub annotate build."
     else:
         yield "Ask for the next batch: nlihub annotate export."
 
 
-def _show_patterns(found: "PatternValidation", as_json: bool) -> None:
-    answer(found.as_json(), as_json, lambda: "\n".join(_patterns_as_text(found)))
-
-
 def _patterns_as_text(found: "PatternValidation") -> Iterator[str]:
-    from ..builders.annotation.gold import (
+    from ..builders.annotation.agreement import (
         GOLD_DIFFERS,
         KEPT,
         NO_MAJORITY,
         NOT_ENOUGH_ANSWERS,
     )
-    from ..builders.annotation.pattern_labels import LOW_AGREEMENT, OTHERS
-    from ..builders.procedures.patterns.answer_scale import show_kappa
+    from ..builders.annotation.pattern_labels import LOW_AGREEMENT
+    from ..builders.core.kappa import show_kappa
 
     for name, one in found.annotators.items():
-        others = ", ".join(f"{answer} {one.answers[answer]:,}" for answer in OTHERS)
+        others = ", ".join(f"{answer} {n:,}" for answer, n in list(one.answers.items())[5:])
+        sizes = "-".join(str(n) for n in Counter(one.mapping.values()).values())
         n = sum(one.answers.values())
-        yield f"{name:16} scale {one.mapping} (false-unknown-true); {n:,} answers, {others}"
-    n_pairs = len(found.kappas)
+        yield f"{name:16} scale {sizes} (false-unknown-true); {n:,} answers, {others}"
     yield (
-        f"Cohen's kappa    {show_kappa(found.kappa)}, the mean of {n_pairs} pairs "
+        f"Cohen's kappa    {show_kappa(found.kappa)}, the mean of {len(found.pairs)} pairs "
         f"({show_kappa(found.symmetric_kappa)} with the scale 2-1-2 for all)"
     )
-    for pair, kappa in found.kappas.items():
+    for kappa in found.pairs:
         yield (
-            f"  {' and '.join(pair)}: {show_kappa(kappa.chosen)} over {kappa.n_problems:,} "
-            f"problems ({show_kappa(kappa.symmetric)})"
+            f"  {' and '.join(kappa.annotators)}: {show_kappa(kappa.chosen)} over "
+            f"{kappa.n_problems:,} problems ({show_kappa(kappa.symmetric)})"
         )
-    for outcome, number in found.outcomes.items():
+    for outcome, number in found.problems.items():
         yield f"{'problems':16} {number:,} {outcome}"
-    shares = {"all": found.unanimity, **found.by_label, **found.by_category}
+    shares = {"all": found.unanimous, **found.by_label, **found.by_category}
     yield "unanimous with the label of the pattern; then without patterns to remove"
     for name, share in shares.items():
         yield f"  {name:20} {_share(share.before)}; {_share(share.after)}"
@@ -381,8 +300,9 @@ def _patterns_as_text(found: "PatternValidation") -> Iterator[str]:
     for status in (NO_MAJORITY, LOW_AGREEMENT, GOLD_DIFFERS):
         if these := found.with_status(status):
             yield f"{status:16} {len(these):,}: {', '.join(these)}"
-    if removed := len(found.with_status(NO_MAJORITY)) + len(found.with_status(LOW_AGREEMENT)):
-        yield f"Remove or revise the {removed:,} patterns of {NO_MAJORITY} or {LOW_AGREEMENT}."
+    if found.to_remove:
+        n = len(found.to_remove)
+        yield f"Remove or revise the {n:,} patterns of {NO_MAJORITY} or {LOW_AGREEMENT}."
 
 
 def _share(share: "Share") -> str:

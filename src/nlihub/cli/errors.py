@@ -13,8 +13,7 @@ from .options import tell
 
 if TYPE_CHECKING:
     from ..baselines.evaluation.errors import ErrorsSample
-    from ..builders.annotation.agreement import Share
-    from ..builders.annotation.error_codes import CodeTally
+    from ..builders.annotation.agreement import CodeTally, Share
 
     Draw = Callable[..., ErrorsSample]
 
@@ -88,8 +87,8 @@ class ErrorOptions:
         if len(predictions) > 1:
             raise UsageError("Errors are drawn of one run; give one file of predictions.")
         from .. import annotation
-        from ..builders.annotation.coding_scheme import read_coding_scheme
-        from ..builders.annotation.error_sheets import check_output
+        from ..baselines.evaluation.errors import check_output
+        from ..builders.annotation.task import read_coding_scheme
 
         read_coding_scheme(self.codes)
         check_output(self.errors_to)
@@ -124,7 +123,7 @@ def show_codes(found: "CodeTally") -> str:
 
 
 def _lines(found: "CodeTally") -> Iterator[str]:
-    from ..builders.procedures.patterns.answer_scale import show_kappa
+    from ..builders.core.kappa import show_kappa
     from ..metrics.rows import Rows, show_rows_as_text
 
     n_codings = sum(share.n for share in found.codes.values())
@@ -133,7 +132,7 @@ def _lines(found: "CodeTally") -> Iterator[str]:
         n_codings, "coding"
     )
     if not n_codings:
-        yield "Hand out the sheets, and import them: nlihub annotate codes FOLDER ANSWERS..."
+        yield "Hand out the sheets, and import them: nlihub annotate import FOLDER ANSWERS..."
         return
     rows: Rows = [["code", "codings", "share", "as a further code"]]
     for name, share in found.codes.items():

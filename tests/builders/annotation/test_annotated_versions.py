@@ -1,12 +1,14 @@
 """From a version that was made from papers to one whose evaluation pairs people have confirmed."""
 
 import csv
+import json
 import random
 
 import pytest
 from command_line import run_command
 from constructing import from_papers
 from datasets import load_dataset
+from nlihub.builders.annotation.agreement import to_json
 from nlihub.builders.versions.manifest import Manifest
 from nlihub.loaders.errors import AnnotationError, CorpusError, OutputError, UsageError
 from paper_corpus import make_papers, write_lines
@@ -34,8 +36,8 @@ def answer(version, batch, wrong=0.0, seed=0):
         rows = load_dataset(str(version), "unbalanced", split=split)
         names = rows.features["label"].names
         labels |= {id_: names[n] for id_, n in zip(rows["id"], rows["label"], strict=True)}
-    with (batch / "key.csv").open(encoding="utf-8-sig", newline="") as file:
-        ids = {row["key"]: row["id"] for row in csv.DictReader(file)}
+    items = json.loads((batch / "batch.json").read_text())["items"]
+    ids = {key: item["id"] for key, item in items.items()}
     sheets = []
     for path in sorted(batch.glob("for_annotators/annotator-*.csv")):
         with path.open(encoding="utf-8-sig", newline="") as file:
@@ -54,10 +56,11 @@ def answer(version, batch, wrong=0.0, seed=0):
 def annotate(version, batches, wrong=0.0):
     """Exports and imports until every class has its quota."""
     for round_ in range(9):
-        made = nlihub.annotation.export(version, batches, QUOTAS, size_per_class=12)
+        made = nlihub.annotation.export(version, batches, QUOTAS, n_pairs=48)
         sheets = answer(version, made.folder, wrong, seed=round_)
-        review = nlihub.annotation.import_answers(version, batches, sheets, QUOTAS)
-        if review.gold.is_complete:
+        nlihub.annotation.import_answers(batches, sheets)
+        review = nlihub.annotation.review(batches)
+        if review.is_complete:
             return review
     raise AssertionError("no end")
 
@@ -68,8 +71,8 @@ def rows_of(folder, config="default"):
 
 def test_only_confirmed_pairs_are_left_for_evaluation(version, tmp_path):
     review = annotate(version, tmp_path / "batches", wrong=0.3)
-    confirmed = set(review.gold.rows["id"].to_pylist())
-    folder = nlihub.annotation.build(version, tmp_path / "batches", tmp_path / "gold", QUOTAS)
+    confirmed = set(review.confirmed)
+    folder = nlihub.annotation.build(version, tmp_path / "batches", tmp_path / "gold")
     assert nlihub.verify(folder).passed
     before, after = rows_of(version), rows_of(folder)
     originals = {"original_premise": None, "original_hypothesis": None}
@@ -91,21 +94,21 @@ def test_only_confirmed_pairs_are_left_for_evaluation(version, tmp_path):
 
 def test_the_card_and_the_manifest_say_how_it_went(version, tmp_path):
     review = annotate(version, tmp_path / "batches")
-    folder = nlihub.annotation.build(version, tmp_path / "batches", tmp_path / "gold", QUOTAS)
+    folder = nlihub.annotation.build(version, tmp_path / "batches", tmp_path / "gold")
     card = (folder / "README.md").read_text()
     assert "were judged by annotators" in card
     assert "(100.0 %;" in card
     assert "labels of all splits are automatic" not in card
     manifest = Manifest.read(folder)
-    assert manifest.construction["agreement"] == review.agreement.as_json()
+    assert manifest.construction["agreement"] == to_json(review.agreement)
     assert manifest.parameters["annotated_per_class"] == QUOTAS
     assert manifest.construction["pairs"] == Manifest.read(version).construction["pairs"]
 
 
 def test_the_same_answers_give_the_same_bytes(version, tmp_path):
     annotate(version, tmp_path / "batches")
-    one = nlihub.annotation.build(version, tmp_path / "batches", tmp_path / "1", QUOTAS)
-    other = nlihub.annotation.build(version, tmp_path / "batches", tmp_path / "2", QUOTAS)
+    one = nlihub.annotation.build(version, tmp_path / "batches", tmp_path / "1")
+    other = nlihub.annotation.build(version, tmp_path / "batches", tmp_path / "2")
     for path in one.rglob("*"):
         if path.is_file():
             assert path.read_bytes() == (other / path.relative_to(one)).read_bytes()
@@ -115,16 +118,14 @@ def test_other_answers_give_another_source(version, tmp_path):
     hashes = []
     for n in range(2):
         annotate(version, tmp_path / f"batches-{n}", wrong=0.2 * n)
-        folder = nlihub.annotation.build(
-            version, tmp_path / f"batches-{n}", tmp_path / str(n), QUOTAS
-        )
+        folder = nlihub.annotation.build(version, tmp_path / f"batches-{n}", tmp_path / str(n))
         hashes.append(Manifest.read(folder).sources[-1]["sha256"])
     assert hashes[0] != hashes[1]
 
 
 def test_the_size_on_the_card_is_that_of_the_rows(version, tmp_path):
     annotate(version, tmp_path / "batches")
-    gold = nlihub.annotation.build(version, tmp_path / "batches", tmp_path / "gold", QUOTAS)
+    gold = nlihub.annotation.build(version, tmp_path / "batches", tmp_path / "gold")
     for split, found in Manifest.read(gold).configs["unbalanced"].items():
         rows = load_dataset(str(gold), "unbalanced", split=split).data.nbytes
         assert rows * 0.9 < found.arrow_bytes < rows * 1.1
@@ -139,22 +140,25 @@ def test_it_is_described_in_croissant(version, tmp_path):
 def test_what_is_not_there_yet_is_said(version, tmp_path):
     batches = tmp_path / "batches"
     with pytest.raises(UsageError, match="has no batch"):
-        nlihub.annotation.import_answers(version, batches, [], QUOTAS)
+        nlihub.annotation.import_answers(batches, [])
     made = nlihub.annotation.export(version, batches, QUOTAS, n_annotators=2)
     with pytest.raises(CorpusError, match=r"confirmed: 3 contrasting in validation"):
-        nlihub.annotation.build(version, batches, tmp_path / "gold", QUOTAS)
-    with pytest.raises(UsageError, match="for 2 annotators, not 3"):
-        nlihub.annotation.export(version, batches, QUOTAS)
+        nlihub.annotation.build(version, batches, tmp_path / "gold")
     with pytest.raises(UsageError, match="has no answers yet"):
         nlihub.annotation.export(version, batches, QUOTAS, n_annotators=2)
     empty = sorted(made.sheets.glob("annotator-*.csv"))
     with pytest.raises(UsageError, match="no pair is answered"):
-        nlihub.annotation.import_answers(version, batches, empty, QUOTAS)
+        nlihub.annotation.import_answers(batches, empty)
     sheets = answer(version, made.folder)
-    sheets[0].write_text(sheets[0].read_text().replace("b001-0001", "b001-9999"))
+    text = sheets[0].read_text()
+    sheets[0].write_text(text.replace("b001-0001", "b001-9999"))
     with pytest.raises(AnnotationError, match="b001-9999"):
-        nlihub.annotation.import_answers(version, batches, sheets, QUOTAS)
-    assert nlihub.annotation.review(version, batches, QUOTAS).agreement.overall.of == 0
+        nlihub.annotation.import_answers(batches, sheets)
+    assert nlihub.annotation.review(batches).agreement.overall.of == 0
+    sheets[0].write_text(text)
+    nlihub.annotation.import_answers(batches, sheets)
+    with pytest.raises(UsageError, match=r"asks 2 people .* begin another folder"):
+        nlihub.annotation.export(version, batches, {"validation": 4, "test": 7})
 
 
 def test_what_makes_no_sense_is_refused(version, tmp_path, built):
@@ -165,20 +169,20 @@ def test_what_makes_no_sense_is_refused(version, tmp_path, built):
         with pytest.raises(UsageError, match="expected one for validation and one for test"):
             nlihub.annotation.build(version, tmp_path / "batches", tmp_path / "gold", wrong)
     with pytest.raises(UsageError, match="1 or more in each split"):
-        nlihub.annotation.review(version, tmp_path / "batches", {**QUOTAS, "validation": 0})
-    gold = nlihub.annotation.build(version, tmp_path / "batches", tmp_path / "gold", QUOTAS)
+        nlihub.annotation.export(version, tmp_path / "b", {**QUOTAS, "validation": 0})
+    gold = nlihub.annotation.build(version, tmp_path / "batches", tmp_path / "gold")
     with pytest.raises(OutputError, match="whose labels people have judged"):
         from_papers("my_nli", version.parent.parent / "papers.jsonl", gold.parent)
     with pytest.raises(UsageError, match="before annotation"):
         nlihub.annotation.export(gold, tmp_path / "others", QUOTAS)
     with pytest.raises(UsageError, match="another"):
-        nlihub.annotation.build(version, tmp_path / "batches", version.parent, QUOTAS)
+        nlihub.annotation.build(version, tmp_path / "batches", version.parent)
     with pytest.raises(UsageError, match="no candidates to annotate"):
         nlihub.annotation.export(built, tmp_path / "b", QUOTAS)
     (tmp_path / "taken" / "my_nli").mkdir(parents=True)
     (tmp_path / "taken" / "my_nli" / "mine.txt").write_text("mine")
     with pytest.raises(OutputError):
-        nlihub.annotation.build(version, tmp_path / "batches", tmp_path / "taken", QUOTAS)
+        nlihub.annotation.build(version, tmp_path / "batches", tmp_path / "taken")
 
 
 def test_the_command_line_leads_through(version, tmp_path):
@@ -188,24 +192,25 @@ def test_the_command_line_leads_through(version, tmp_path):
         assert "Traceback" not in done.stderr
         return done.stdout + done.stderr
 
-    shared = ("--batches", "batches", "--per-class", "validation=3,test=6")
-    assert "batch-001" in run("export", str(version), *shared)
+    shared = ("--batches", "batches")
+    quotas = ("--per-class", "validation=3,test=6")
+    assert "batch-001" in run("export", str(version), *shared, *quotas)
     sheets = answer(version, tmp_path / "batches" / "batch-001")
-    said = run("import", str(version), *map(str, sheets), *shared)
+    said = run("import", "batches", *map(str, sheets))
     assert "Fleiss' kappa  1.00" in said
     assert "Every class has its quota" in said
-    assert '"is_complete": true' in run("review", str(version), *shared, "--json")
+    assert '"missing": {}' in run("review", "batches", "--json")
     assert "gold/my_nli" in run("build", str(version), *shared, "--output", "gold")
     bad = ("--batches", "batches", "--per-class", "validation")
-    assert "not a quota" in run("review", str(version), *bad, code=2)
+    assert "not a quota" in run("export", str(version), *bad, code=2)
     sheets[0].write_text("key,answer\n")
-    assert "defect" in run("import", str(version), str(sheets[0]), *shared, code=1)
+    assert "defect" in run("import", "batches", str(sheets[0]), code=1)
 
 
 @pytest.mark.slow
 def test_it_is_published_pinned_and_compared(version, tmp_path, publisher):
     annotate(version, tmp_path / "batches")
-    gold = nlihub.annotation.build(version, tmp_path / "batches", tmp_path / "gold", QUOTAS)
+    gold = nlihub.annotation.build(version, tmp_path / "batches", tmp_path / "gold")
     for number, folder in (("1.0.0", version), ("2.0.0", gold)):
         options = ("--repo", "someone/my_nli", "--version", number, "--yes")
         publisher.run("publish", str(folder), *options)

@@ -1,198 +1,69 @@
+"""Batches, sheets, answers to any batch at any time, majorities and agreement."""
+
 import csv
 import json
 import re
 import shutil
 import threading
 from collections import Counter
+from dataclasses import replace
 from fractions import Fraction
 from itertools import combinations
-from xml.etree import ElementTree
 
-import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from nlihub.builders.annotation.agreement import Share, fleiss_kappa, measure_agreement
-from nlihub.builders.annotation.answers import add_answers, read_answers
-from nlihub.builders.annotation.batches import check_batches, export_batch, read_annotation_batches
-from nlihub.builders.annotation.candidates import (
+from nlihub.builders.annotation.agreement import (
+    KEPT,
+    UNCLEAR,
     Cell,
-    cells_of,
-    check_annotator_labels,
-    check_candidates,
-    draw_batch,
+    Share,
+    count_missing,
+    judge,
+    measure_agreement,
+    to_json,
 )
-from nlihub.builders.annotation.gold import KEPT, REASONS, Judged, choose_gold, judge_pairs
+from nlihub.builders.annotation.answers import import_files, read_answers
+from nlihub.builders.annotation.batch import Batch, Item, read_batches, write_batch
 from nlihub.builders.annotation.label_studio import read_label_studio_json
 from nlihub.builders.annotation.sheets import read_sheet, write_sheet
-from nlihub.loaders.errors import AnnotationError, OutputError, SchemaError, UsageError
+from nlihub.builders.annotation.task import RELATION
+from nlihub.builders.core.kappa import fleiss_kappa
+from nlihub.loaders.errors import AnnotationError, OutputError, UsageError
 
 LABELS = ("contrasting", "reasoning", "entailment", "neutral")
-QUOTAS = {"validation": 2, "test": 4}
+COLUMNS = ("id", "premise", "hypothesis", "answer")
+QUESTION = replace(RELATION, may_complete=False)
 
 
-def make_candidates(per_cell=6, domains=("acl",), texts=None):
-    rows = []
-    for split in QUOTAS:
-        for domain in domains:
-            for label in LABELS:
-                for k in range(per_cell):
-                    n = len(rows)
-                    premise = texts[n % len(texts)] if texts else f"Parser {n} is fast."
-                    rows.append(
-                        {
-                            "id": f"{domain}/{label}/{split}/{k}",
-                            "premise": premise,
-                            "hypothesis": f"it reads {n} sentences",
-                            "label": label,
-                            "domain": domain,
-                            "split": split,
-                            "category": "However" if label == "contrasting" else "BothRand",
-                        }
-                    )
-    return pa.Table.from_pylist(rows)
+def items_of(n=8, texts=("Parser {} is fast.",), first=0):
+    return [
+        Item(
+            f"acl/{k}",
+            texts[k % len(texts)].replace("{}", str(k)),
+            f"it reads {k} sentences",
+            {"label": LABELS[k % 4], "domain": "acl", "split": "test"},
+        )
+        for k in range(first, first + n)
+    ]
 
 
-def missing_of(candidates, quotas=QUOTAS):
-    return choose_gold(candidates, [], LABELS, quotas).missing
+def export(folder, items, question=QUESTION):
+    write_batch(folder, read_batches(folder), question, items, 3, {})
+    return read_batches(folder)
 
 
-def export(folder, candidates, size=4, earlier=(), seed=1, labels=LABELS):
-    done = [id_ for batch in earlier for id_ in batch.ids]
-    draw = draw_batch(candidates, done, missing_of(candidates), size, seed)
-    export_batch(folder, earlier, draw.pairs, labels, 3)
-    return read_annotation_batches(folder)
-
-
-def fill_in(batch, name, answer, where=None):
+def fill_in(batch, person, answer, folder):
     """Fills a sheet in; ``answer`` gives the answer to a key."""
-    rows, _ = read_sheet(batch.sheets / f"{name}.csv", ("id", "premise", "hypothesis"))
-    path = where or batch.folder / "answers" / f"{name}.csv"
-    path.parent.mkdir(exist_ok=True)
-    write_sheet(
-        path,
-        ("id", "premise", "hypothesis", "answer"),
-        [(*row.values(), answer(row["id"])) for _, row in rows],
-    )
-    return path
+    name = f"{person}-b{batch.folder.name[-3:]}.csv"
+    rows, _ = read_sheet(batch.sheets / name, COLUMNS[:3])
+    folder.mkdir(exist_ok=True)
+    write_sheet(folder / name, COLUMNS, [(*row.values(), answer(row["id"])) for _, row in rows])
+    return folder / name
 
 
 def problems(error):
     return [(d.file.rpartition("/")[2], d.line, d.where, d.message) for d in error.value.defects]
-
-
-# ------------------------------------------------------------------------------------ candidates
-
-
-@pytest.mark.parametrize(
-    ("change", "message"),
-    [
-        (lambda t: t.drop_columns(["domain"]), "no column 'domain'"),
-        (lambda t: pa.concat_tables([t, t.slice(0, 1)]), "occurs twice"),
-        (
-            lambda t: t.set_column(0, "id", pa.array([None] * len(t), pa.string())),
-            "'id' has nulls",
-        ),
-        (lambda t: t.set_column(0, "id", pa.array(range(len(t)))), "not strings"),
-        (lambda t: t.set_column(3, "label", pa.array(["maybe"] * len(t))), "'maybe'; expected"),
-        (lambda t: t.set_column(5, "split", pa.array(["train"] * len(t))), "'train'; expected"),
-    ],
-)
-def test_candidates_are_checked(change, message):
-    table = make_candidates()
-    check_candidates(table, LABELS)
-    with pytest.raises(SchemaError, match=message):
-        check_candidates(change(table), LABELS)
-
-
-@pytest.mark.parametrize("labels", [(), ("a",), ("a", " A"), ("a", ""), ("a", "Unclear")])
-def test_labels_that_nobody_can_choose_among_are_refused(labels):
-    with pytest.raises(UsageError):
-        check_annotator_labels(labels)
-
-
-# ------------------------------------------------------------------------------------- drawing
-
-
-def test_a_draw_is_balanced_and_shared_over_splits():
-    candidates = make_candidates(domains=("networks", "security_privacy"))
-    draw = draw_batch(candidates, (), missing_of(candidates), 3, seed=5)
-    counts = Counter(cells_of(draw.pairs))
-    assert draw.short == {}
-    assert len(counts) == 2 * 2 * 4
-    for cell, n in counts.items():  # quotas of 4 and 2 share 3 as 2 and 1
-        assert n == (2 if cell.split == "test" else 1)
-
-
-@settings(max_examples=30, deadline=None)
-@given(order=st.permutations(range(48)), seed=st.integers(0, 3))
-def test_a_draw_does_not_depend_on_the_order_of_rows(order, seed):
-    candidates = make_candidates()
-    missing = missing_of(candidates)
-    drawn = [
-        draw_batch(table, (), missing, 3, seed).pairs["id"].to_pylist()
-        for table in (candidates, candidates.take(order))
-    ]
-    assert drawn[0] == drawn[1]
-
-
-def test_the_order_of_a_batch_depends_on_ids_alone():
-    """The same ids under other labels come in the same order, so the order tells no label."""
-    candidates = make_candidates()
-    others = candidates.set_column(3, "label", candidates["label"].combine_chunks()[::-1])
-    orders = []
-    for table in (candidates, others):
-        draw = draw_batch(table, (), missing_of(table), 100, seed=0)
-        assert sum(draw.short.values()) == 4 * 100 - 48
-        orders.append(draw.pairs["id"].to_pylist())
-    assert orders[0] == orders[1]
-    assert orders[0] != candidates["id"].to_pylist()
-
-
-def test_another_seed_draws_another_batch():
-    candidates = make_candidates(per_cell=30)
-    missing = missing_of(candidates)
-    drawn = [set(draw_batch(candidates, (), missing, 6, s).pairs["id"].to_pylist()) for s in (0, 1)]
-    assert drawn[0] != drawn[1]
-
-
-def test_batches_share_no_pair_and_say_what_is_short():
-    candidates = make_candidates(per_cell=6)
-    missing = missing_of(candidates)
-    done = []
-    for n_of_test in (4, 2, 0):  # 4 are asked for, and there are 6
-        draw = draw_batch(candidates, done, missing, 6, seed=1)
-        counts = Counter(cells_of(draw.pairs))
-        for cell in missing:
-            expected = n_of_test if cell.split == "test" else 2
-            assert counts[cell] == expected
-            assert draw.short.get(cell, 0) == (4 - n_of_test if cell.split == "test" else 0)
-        done += draw.pairs["id"].to_pylist()
-    assert len(done) == len(set(done)) == len(candidates)
-    draw = draw_batch(candidates, done, missing, 6, seed=1)
-    assert not draw.pairs.num_rows
-    assert sum(draw.short.values()) == 6 * 4
-
-
-def test_a_class_with_its_quota_gets_no_more():
-    candidates = make_candidates()
-    missing = missing_of(candidates)
-    missing[Cell("validation", "acl", "neutral")] = 0
-    missing[Cell("test", "acl", "neutral")] = 0
-    missing[Cell("test", "acl", "reasoning")] = 0
-    draw = draw_batch(candidates, (), missing, 3, seed=1)
-    counts = Counter((cell.split, cell.label) for cell in cells_of(draw.pairs))
-    assert "neutral" not in {label for _, label in counts}
-    assert counts["validation", "reasoning"] == 3
-    assert counts["test", "contrasting"] == 2
-
-
-def test_a_draw_refuses_what_makes_no_sense():
-    candidates = make_candidates()
-    with pytest.raises(UsageError, match="size_per_class"):
-        draw_batch(candidates, (), missing_of(candidates), 0, seed=1)
-    with pytest.raises(UsageError, match="no quota"):
-        draw_batch(candidates, (), {}, 3, seed=1)
 
 
 # -------------------------------------------------------------------------------------- sheets
@@ -235,8 +106,8 @@ ODD = [
 
 
 def test_no_cell_is_a_formula(tmp_path):
-    (batch,) = export(tmp_path / "x", make_candidates(texts=ODD), size=9)
-    assert {pair.premise for pair in batch.pairs.values()} == set(ODD)
+    (batch,) = export(tmp_path / "x", items_of(24, ODD))
+    assert {item.premise for item in batch.items.values()} == set(ODD)
     for path in batch.folder.rglob("*.csv"):
         assert path.read_bytes().startswith(b"\xef\xbb\xbf")
         with path.open(encoding="utf-8-sig", newline="") as file:
@@ -244,132 +115,68 @@ def test_no_cell_is_a_formula(tmp_path):
         assert not [cell for cell in cells if re.match(r"\s*[=+\-@＝＋－＠]", cell)]  # noqa: RUF001
 
 
-# -------------------------------------------------------------------------------------- export
+# ------------------------------------------------------------------------------------- batches
 
 
-def content(folder):
-    files = (path for path in folder.rglob("*") if path.is_file())
-    return {path.relative_to(folder): path.read_bytes() for path in files}
-
-
-def test_annotators_see_nothing_but_the_pair(tmp_path):
-    candidates = make_candidates()
-    (batch,) = export(tmp_path / "batches", candidates)
-    assert {path.name for path in batch.folder.iterdir()} == {
-        "batch.json",
-        "key.csv",
-        "completions.csv",
-        "for_annotators",
-    }
-    assert {path.name for path in batch.sheets.iterdir()} == {
-        "annotator-1.csv",
-        "annotator-2.csv",
-        "annotator-3.csv",
-        "tasks.json",
-        "labels.xml",
-        "instructions.md",
-    }
+def test_people_see_nothing_but_the_texts(tmp_path):
+    (batch,) = export(tmp_path, items_of(), RELATION)
+    names = {path.name for path in batch.folder.iterdir()}
+    assert names == {"batch.json", "completions.csv", "for_annotators"}
     orders = []
-    for number in (1, 2, 3):
-        path = batch.sheets / f"annotator-{number}.csv"
+    for path in sorted(batch.sheets.glob("*.csv")):
         text = path.read_text(encoding="utf-8-sig")
         header = "id,premise,hypothesis,answer,completed_premise,completed_hypothesis"
         assert text.splitlines()[0] == header
-        for secret in (*LABELS, "acl", "validation", "test", "However", "Rand"):
-            assert secret not in text
-        rows, _ = read_sheet(path, ("id", "premise", "hypothesis", "answer"))
-        assert {row["answer"] for _, row in rows} == {""}
+        assert not re.search("|".join((*LABELS, "acl", "test")), text)
+        rows, _ = read_sheet(path, COLUMNS)
         assert all(re.fullmatch(r"b001-\d{4}", row["id"]) for _, row in rows)
-        orders.append([row["id"] for _, row in rows])
-    assert len({tuple(order) for order in orders}) == 3
-    assert len({frozenset(order) for order in orders}) == 1
+        orders.append(tuple(row["id"] for _, row in rows))
+    assert len(set(orders)) == 3 and len({frozenset(order) for order in orders}) == 1
     tasks = json.loads((batch.sheets / "tasks.json").read_text())
     assert {tuple(task["data"]) for task in tasks} == {("pair", "premise", "hypothesis")}
-    assert {tuple(task) for task in tasks} == {("data",)}
-
-
-def test_a_batch_can_be_read_again(tmp_path):
-    candidates = make_candidates(texts=ODD)
-    (batch,) = export(tmp_path / "batches", candidates, size=9)
-    by_id = {row["id"]: row for row in candidates.to_pylist()}
-    assert batch.labels == LABELS
-    assert batch.n_annotators == 3
-    assert len(batch.pairs) == 36
-    for pair in batch.pairs.values():
-        assert pair.premise == by_id[pair.id]["premise"]
-        assert pair.hypothesis == by_id[pair.id]["hypothesis"]
-    check_batches([batch], candidates)
-    assert read_annotation_batches(tmp_path / "elsewhere") == []
-
-
-def test_the_same_pairs_give_the_same_bytes(tmp_path):
-    candidates = make_candidates()
-    for name in ("a", "b"):
-        export(tmp_path / name, candidates)
-    assert content(tmp_path / "a") == content(tmp_path / "b")
-
-
-def test_labelling_config(tmp_path):
-    (batch,) = export(tmp_path / "batches", make_candidates())
-    view = ElementTree.parse(batch.sheets / "labels.xml").getroot()  # noqa: S314
-    choices = view.find("Choices")
-    assert [choice.get("value") for choice in choices] == [*LABELS, "unclear"]
-    assert choices.get("toName") in {text.get("name") for text in view.findall("Text")}
-    assert {text.get("value") for text in view.findall("Text")} == {"$premise", "$hypothesis"}
-
-
-def test_instructions_define_the_classes_of_scinli_only(tmp_path):
-    (batch,) = export(tmp_path / "a", make_candidates())
-    text = (batch.sheets / "instructions.md").read_text()
+    told = (batch.sheets / "instructions.md").read_text()
     for label in (*LABELS, "unclear"):
-        assert re.search(rf"^- `{label}`: ", text, re.MULTILINE)
-    (batch,) = export(tmp_path / "b", make_candidates(), labels=("yes", "no"))
-    text = (batch.sheets / "instructions.md").read_text()
-    assert "- `yes`\n- `no`\n- `unclear`: " in text
+        assert re.search(rf"^- `{label}`: ", told, re.MULTILINE)
 
 
-def test_export_refuses(tmp_path):
-    candidates = make_candidates()
-    (batch,) = export(tmp_path, candidates)
-    before = content(batch.folder)
-    draw = draw_batch(candidates, batch.ids, missing_of(candidates), 4, seed=1)
+def test_a_batch_can_be_read_again_and_has_the_same_bytes(tmp_path):
+    made = [write_batch(tmp_path / n, (), RELATION, items_of(24, ODD), 3, {}) for n in "ab"]
+    assert read_batches(tmp_path / "a") == [made[0]]
+    files = [sorted(path for path in one.folder.rglob("*") if path.is_file()) for one in made]
+    assert [path.read_bytes() for path in files[0]] == [path.read_bytes() for path in files[1]]
+    assert read_batches(tmp_path / "elsewhere") == []
+
+
+@pytest.mark.parametrize("labels", [(), ("a",), ("a", " A"), ("a", ""), ("a", "Unclear")])
+def test_labels_that_nobody_can_choose_among_are_refused(labels, tmp_path):
+    with pytest.raises(UsageError, match="two or more"):
+        export(tmp_path, items_of(), replace(QUESTION, labels=dict.fromkeys(labels, "")))
+
+
+def test_writing_refuses(tmp_path):
+    batches = export(tmp_path, items_of())
+    more = items_of(first=8)
     with pytest.raises(OutputError, match="another session"):
-        export_batch(tmp_path, [], draw.pairs, LABELS, 3)
+        write_batch(tmp_path, (), QUESTION, more, 3, {})
     with pytest.raises(UsageError, match="another folder"):
-        export_batch(tmp_path, [batch], draw.pairs, LABELS, 5)
+        write_batch(tmp_path, batches, QUESTION, more, 5, {})
     with pytest.raises(UsageError, match="another folder"):
-        export_batch(tmp_path, [batch], draw.pairs, LABELS[::-1], 3)
+        write_batch(tmp_path, batches, RELATION, more, 3, {})
     with pytest.raises(UsageError, match="no pairs"):
-        export_batch(tmp_path, [batch], draw.pairs.slice(0, 0), LABELS, 3)
-    with pytest.raises(UsageError, match="2 or more"):
-        export_batch(tmp_path, [batch], draw.pairs, LABELS, 1)
-    with pytest.raises(UsageError, match="unclear"):
-        export_batch(tmp_path, [], draw.pairs, ("unclear", "clear"), 3)
-    assert content(batch.folder) == before
-    assert [path.name for path in tmp_path.iterdir()] == ["batch-001"]
-
-
-def test_export_into_what_is_no_folder(tmp_path):
+        write_batch(tmp_path, batches, QUESTION, [], 3, {})
     (tmp_path / "file").write_text("")
-    pairs = draw_batch(make_candidates(), (), missing_of(make_candidates()), 1, seed=1).pairs
     with pytest.raises(OutputError):
-        export_batch(tmp_path / "file", [], pairs, LABELS, 3)
-    (tmp_path / "folder").mkdir()
-    (tmp_path / "folder" / "batch-001").write_text("")
-    with pytest.raises(OutputError, match="exists"):
-        export_batch(tmp_path / "folder", [], pairs, LABELS, 3)
+        write_batch(tmp_path / "file", (), QUESTION, more, 3, {})
 
 
 def test_of_two_sessions_at_once_one_wins(tmp_path):
-    candidates = make_candidates()
-    pairs = draw_batch(candidates, (), missing_of(candidates), 2, seed=1).pairs
     barrier = threading.Barrier(4)
     outcomes = []
 
     def session():
         barrier.wait()
         try:
-            export_batch(tmp_path, [], pairs, LABELS, 3)
+            write_batch(tmp_path, (), QUESTION, items_of(), 3, {})
             outcomes.append("won")
         except OutputError:
             outcomes.append("told")
@@ -380,80 +187,28 @@ def test_of_two_sessions_at_once_one_wins(tmp_path):
     for thread in threads:
         thread.join()
     assert sorted(outcomes) == ["told"] * 3 + ["won"]
-    assert len(read_annotation_batches(tmp_path)) == 1
     assert [path.name for path in tmp_path.iterdir()] == ["batch-001"]
 
 
-# ----------------------------------------------------------------------------- stored batches
-
-
 @pytest.mark.parametrize(
-    ("damage", "file", "message"),
+    ("damage", "message"),
     [
-        (lambda b: (b / "key.csv").unlink(), "key.csv", "cannot be read"),
-        (lambda b: (b / "key.csv").write_text("key,id\r\n"), "key.csv", "its keys are not"),
-        (lambda b: (b / "key.csv").write_text("a,b\r\n"), "key.csv", "no column key, id"),
-        (
-            lambda b: (b / "for_annotators" / "tasks.json").write_text("[{}]"),
-            "batch-002",
-            "not as it was exported",
-        ),
-        (lambda b: (b / "for_annotators" / "tasks.json").write_text("["), "tasks.json", "not JSON"),
-        (lambda b: (b / "batch.json").write_text("{}"), "batch-002", "not as it was exported"),
-        (
-            lambda b: (b / "batch.json").write_text('{"labels": ["a", "b"], "n_annotators": 2}'),
-            "batch.json",
-            "a, b by 2 annotators; the first batch has contrasting",
-        ),
-        (lambda b: b.rename(b.with_name("batch-003")), "batch-002", "the batch is missing"),
+        (lambda b: (b / "batch.json").unlink(), "FileNotFoundError"),
+        (lambda b: (b / "batch.json").write_text("["), "not as it was written"),
+        (lambda b: (b / "batch.json").write_text("{}"), "not as it was written"),
+        (lambda b: b.rename(b.with_name("batch-003")), "batch-002/batch.json"),
+        (lambda b: shutil.copytree(b, b.with_name("batch-003")), "occurs twice"),
     ],
 )
-def test_damaged_batches_are_reported(tmp_path, damage, file, message):
-    first = export(tmp_path, make_candidates())
-    export(tmp_path, make_candidates(), earlier=first)
+def test_damaged_batches_are_reported(tmp_path, damage, message):
+    export(tmp_path, items_of())
+    export(tmp_path, items_of(first=8))
     damage(tmp_path / "batch-002")
-    with pytest.raises(AnnotationError, match=re.escape(message)) as error:
-        read_annotation_batches(tmp_path)
-    assert {defect[0] for defect in problems(error)} == {file}
-
-
-def test_a_pair_in_two_batches_is_reported(tmp_path):
-    (first,) = export(tmp_path, make_candidates())
-    second = first.folder.with_name("batch-002")
-    shutil.copytree(first.folder, second)
-    with pytest.raises(AnnotationError, match="occurs twice") as error:
-        read_annotation_batches(tmp_path)
-    assert len(error.value.defects) == 2 * len(first.pairs)
-
-
-def test_candidates_that_changed_are_reported(tmp_path):
-    candidates = make_candidates()
-    batches = export(tmp_path, candidates)
-    changed = candidates.set_column(2, "hypothesis", pa.array(["other"] * len(candidates)))
-    with pytest.raises(AnnotationError, match="has another text now") as error:
-        check_batches(batches, changed)
-    assert len(error.value.defects) == 16
-    with pytest.raises(AnnotationError, match="is not a candidate"):
-        check_batches(batches, candidates.slice(0, 1))
+    with pytest.raises(AnnotationError, match=message):
+        read_batches(tmp_path)
 
 
 # ------------------------------------------------------------------------------------- answers
-
-
-def test_answers_are_read_whatever_their_case(tmp_path):
-    batches = export(tmp_path, make_candidates(texts=ODD))
-    (batch,) = batches
-    assert read_answers(batches).by_pair == {id_: {} for id_ in batch.ids}
-    keys = sorted(batch.pairs)
-    given = {keys[0]: " Entailment\u00a0", keys[1]: "UNCLEAR", keys[2]: "neutral"}
-    fill_in(batch, "annotator-2", lambda key: given.get(key, " "))
-    answers = read_answers(batches)
-    ids = [batch.pairs[key].id for key in keys]
-    assert answers.by_pair[ids[0]] == {"annotator-2": "entailment"}
-    assert answers.by_pair[ids[1]] == {"annotator-2": "unclear"}
-    assert answers.by_pair[ids[2]] == {"annotator-2": "neutral"}
-    assert sum(map(len, answers.by_pair.values())) == 3
-    assert answers.not_answered == {"annotator-2": 13}
 
 
 def as_excel(path):
@@ -469,85 +224,102 @@ def as_excel(path):
 
 
 def test_a_sheet_that_a_spreadsheet_saved_is_read(tmp_path):
-    batches = export(tmp_path, make_candidates(texts=ODD))
-    (batch,) = batches
-    answered = sorted(batch.pairs)[::2]
-    path = fill_in(batch, "annotator-1", lambda key: "neutral" if key in answered else "")
+    batches = export(tmp_path / "b", items_of(24, ODD))
+    given = dict(zip(sorted(batches[0].items), (" Entailment\u00a0", "UNCLEAR", " "), strict=False))
+    path = fill_in(batches[0], "annotator-2", lambda key: given.get(key, ""), tmp_path / "back")
     as_excel(path)
-    answers = read_answers(batches)
-    assert answers.not_answered == {"annotator-1": 8}
-    assert {id_ for id_, given in answers.by_pair.items() if given} == {
-        batch.pairs[key].id for key in answered
+    import_files(tmp_path / "b", batches, [path])
+    answers = read_answers(tmp_path / "b", batches)
+    found = {key: dict(one) for key, one in answers.by_key.items() if one}
+    first, second, _ = given
+    assert found == {first: {"annotator-2": "entailment"}, second: {"annotator-2": "unclear"}}
+    assert answers.blank == {"annotator-2": 22}
+
+
+def test_answers_come_to_any_batch_at_any_time(tmp_path):
+    folder = tmp_path / "b"
+    for number in range(3):
+        batches = export(folder, items_of(4, first=4 * number))
+    one, two, three = batches
+    files = [
+        fill_in(three, "annotator-1", lambda _: "neutral", tmp_path / "back"),
+        fill_in(one, "annotator-2", lambda _: "reasoning", tmp_path / "back"),
+        fill_in(one, "annotator-1", lambda _: "neutral", tmp_path / "back"),
+    ]
+    import_files(folder, batches, files)
+    late = fill_in(two, "annotator-1", lambda _: "entailment", tmp_path / "back")
+    import_files(folder, batches, [late])
+    answers = read_answers(folder, batches)
+    assert Counter(a for found in answers.by_key.values() for a in found.items()) == {
+        ("annotator-1", "neutral"): 8,
+        ("annotator-1", "entailment"): 4,
+        ("annotator-2", "reasoning"): 4,
     }
+    # A person's later sheet replaces the earlier one of that batch alone.
+    again = fill_in(one, "annotator-1", lambda key: "unclear" * (key[-1] == "1"), tmp_path / "2")
+    import_files(folder, batches, [again])
+    answers = read_answers(folder, batches)
+    assert answers.by_key["b001-0001"] == {"annotator-2": "reasoning", "annotator-1": "unclear"}
+    assert answers.by_key["b001-0002"] == {"annotator-2": "reasoning"}
+    assert answers.by_key["b003-0001"] == {"annotator-1": "neutral"}
+    # One export of Label Studio may hold tasks of several batches.
+    tasks = [task for batch in (one, two) for task in in_json(batch, {}, {9: "neutral"})]
+    (tmp_path / "project.json").write_text(json.dumps(tasks))
+    import_files(folder, batches, [tmp_path / "project.json"])
+    answers = read_answers(folder, batches)
+    assert sum("9" in found for found in answers.by_key.values()) == 8
+    assert answers.blank == {"9": 0, "annotator-1": 3, "annotator-2": 0}
 
 
 def test_all_defects_of_sheets_are_listed_at_once(tmp_path):
-    candidates = make_candidates()
-    batches = export(tmp_path, candidates)
-    batches = export(tmp_path, candidates, earlier=batches)
-    first, second = batches
-    keys, foreign = sorted(first.pairs), sorted(second.pairs)[0]
+    batches = export(tmp_path / "b", items_of())
+    (batch,) = batches
+    keys = sorted(batch.items)
 
-    def row(batch, key, answer):
-        return (key, batch.pairs[key].premise, batch.pairs[key].hypothesis, answer)
+    def row(key, answer, texts=None):
+        item = batch.items[texts or key]
+        return (key, item.premise, item.hypothesis, answer)
 
-    folder = first.folder / "answers"
-    folder.mkdir()
     write_sheet(
-        folder / "annotator-1.csv",
-        ("id", "premise", "hypothesis", "answer"),
+        tmp_path / "annotator-1-b001.csv",
+        COLUMNS,
         [
-            row(first, keys[0], "neutral"),
-            row(first, keys[0], "Neutral"),
-            row(first, keys[1], "contradiction"),
-            row(second, foreign, "neutral"),
+            row(keys[0], "neutral"),
+            row(keys[0], "Neutral"),
+            row(keys[1], "contradiction"),
             ("b009-0001", "a", "b", "neutral"),
-            (keys[2], first.pairs[keys[3]].premise, first.pairs[keys[3]].hypothesis, "neutral"),
-            (*row(first, keys[4], "neutral"), "surplus"),
+            row(keys[2], "neutral", keys[3]),
+            (*row(keys[4], "neutral"), "surplus"),
         ],
     )
-    (folder / "annotator-2.csv").write_text("id,premise,hypothesis\r\n")
-    (folder / "annotator-3.csv").write_bytes(b"PK\x03\x04\xff\xfe")
-    (folder / "annotator-1 (1).csv").write_text("id,premise,hypothesis,answer\r\n")
-    (folder / "notes.txt").write_text("hello")
-    with pytest.raises(AnnotationError) as error:
-        read_answers(batches)
+    (tmp_path / "annotator-2-b001.csv").write_text("id,premise,hypothesis\r\n")
+    (tmp_path / "annotator-3-b001.csv").write_bytes(b"PK\x03\x04\xff\xfe")
+    (tmp_path / "annotator-1-b001 (1).csv").write_text("id,premise,hypothesis,answer\r\n")
+    (tmp_path / "annotator-4-b001.csv").write_text("id,premise,hypothesis,answer\r\n")
+    (tmp_path / "notes.txt").write_text("hello")
+    with pytest.raises(AnnotationError, match="Nothing was imported") as error:
+        import_files(tmp_path / "b", batches, sorted(tmp_path.glob("*.*")))
+    unnamed = (
+        "not named after annotator-1 or annotator-2 or annotator-3, as in annotator-1-b001.csv, "
+        "and not an export of Label Studio"
+    )
+    moved = f"the sentences are not those of the pair '{keys[2]}': were they moved or edited?"
+    expected = "contrasting, reasoning, entailment, neutral, unclear"
+    columns = "id, premise, hypothesis, answer"
+    name = "annotator-1-b001.csv"
     assert problems(error) == [
-        (
-            "annotator-1 (1).csv",
-            0,
-            "",
-            "not named after an annotator; "
-            "expected annotator-1.csv, annotator-2.csv, annotator-3.csv or completions.csv, "
-            "or a CSV export of Label Studio",
-        ),
-        ("annotator-1.csv", 3, "", f"annotator-1 has already answered the pair '{keys[0]}'"),
-        (
-            "annotator-1.csv",
-            4,
-            "",
-            "the answer 'contradiction' is unknown; expected contrasting, reasoning, entailment, "
-            "neutral, unclear",
-        ),
-        ("annotator-1.csv", 5, "", f"the pair '{foreign}' is of batch-002, not of batch-001"),
-        ("annotator-1.csv", 6, "", "the pair 'b009-0001' is unknown"),
-        (
-            "annotator-1.csv",
-            7,
-            "",
-            f"the sentences are not those of the pair '{keys[2]}': were they moved or edited?",
-        ),
-        ("annotator-1.csv", 8, "", "5 cells, expected 4"),
-        (
-            "annotator-2.csv",
-            1,
-            "",
-            "no column answer; expected id, premise, hypothesis, answer",
-        ),
-        ("annotator-3.csv", 0, "", "not a CSV in UTF-8; save it as 'CSV UTF-8'"),
+        ("annotator-1-b001 (1).csv", 0, "", unnamed),
+        (name, 3, "", f"annotator-1 has already answered the pair '{keys[0]}'"),
+        (name, 4, "", f"the answer 'contradiction' is unknown; expected {expected}"),
+        (name, 5, "", "the pair 'b009-0001' is unknown"),
+        (name, 6, "", moved),
+        (name, 7, "", "5 cells, expected 4"),
+        ("annotator-2-b001.csv", 1, "", f"no column answer; expected {columns}"),
+        ("annotator-3-b001.csv", 0, "", "not a CSV in UTF-8; save it as 'CSV UTF-8'"),
+        ("annotator-4-b001.csv", 0, "", unnamed),
         ("notes.txt", 0, "", "neither a .csv sheet nor an export of Label Studio in JSON or CSV"),
     ]
-    assert "Nothing was imported" in str(error.value)
+    assert not (tmp_path / "b" / "answers.json").exists()
 
 
 @pytest.mark.parametrize(
@@ -559,42 +331,20 @@ def test_all_defects_of_sheets_are_listed_at_once(tmp_path):
     ],
 )
 def test_a_malformed_sheet(tmp_path, text, line, message):
-    batches = export(tmp_path, make_candidates())
-    path = batches[0].folder / "answers" / "annotator-1.csv"
-    path.parent.mkdir()
+    batches = export(tmp_path / "b", items_of())
+    path = tmp_path / "annotator-1.csv"
     path.write_text(text)
     with pytest.raises(AnnotationError, match=message) as error:
-        read_answers(batches)
+        import_files(tmp_path / "b", batches, [path])
     assert error.value.defects[0].line == line
 
 
-def test_answers_are_taken_over_whole_or_not_at_all(tmp_path):
-    batches = export(tmp_path / "batches", make_candidates())
-    (batch,) = batches
-    key = sorted(batch.pairs)[0]
-    id_ = batch.pairs[key].id
-    sheet = fill_in(batch, "annotator-1", lambda k: "neutral" * (k == key), tmp_path / "x.csv")
-    sheet = sheet.rename(tmp_path / "annotator-1.csv")
-    (tmp_path / "annotator-2.csv").write_text("nothing")
-    with pytest.raises(AnnotationError):
-        add_answers(batches, batch, [sheet, tmp_path / "annotator-2.csv"])
-    assert batch.answer_files() == []
-    assert add_answers(batches, batch, [sheet]).by_pair[id_] == {"annotator-1": "neutral"}
-    assert read_answers(batches).by_pair[id_] == {"annotator-1": "neutral"}
-    # The annotator corrects the sheet in its place.
-    sheet = fill_in(batch, "annotator-1", lambda k: "reasoning" * (k == key), sheet)
-    assert add_answers(batches, batch, [sheet]).by_pair[id_] == {"annotator-1": "reasoning"}
-    for name in ("export-1.json", "export-2.json"):
-        (tmp_path / name).write_text(json.dumps(in_json(batch, {key: {7: "neutral"}})))
-    two = [tmp_path / "export-1.json", tmp_path / "export-2.json"]
-    with pytest.raises(UsageError, match=r"label-studio\.json"):
-        add_answers(batches, batch, two)
-    for path in two:  # the later export replaces the earlier one
-        answers = add_answers(batches, batch, [path])
-    assert answers.by_pair[id_] == {"annotator-1": "reasoning", "7": "neutral"}
-    assert [path.name for path in batch.answer_files()] == ["annotator-1.csv", "label-studio.json"]
-    with pytest.raises(AnnotationError, match="cannot be read"):
-        add_answers(batches, batch, [tmp_path / "gone" / "annotator-3.csv"])
+@pytest.mark.parametrize("text", ["[", '{"batch-009": {}}', '{"batch-001": {"a": {"k": {}}}}'])
+def test_damaged_answers_are_reported(tmp_path, text):
+    batches = export(tmp_path, items_of())
+    (tmp_path / "answers.json").write_text(text)
+    with pytest.raises(AnnotationError, match="not as it was written"):
+        read_answers(tmp_path, batches)
 
 
 # -------------------------------------------------------------------------------- Label Studio
@@ -623,17 +373,16 @@ def annotation(annotator, choice, **more):
     }
 
 
-def in_json(batch, given):
+def in_json(batch, given, to_all=None):
     tasks = json.loads((batch.sheets / "tasks.json").read_text())
     return [
         {
             "id": 900 + number,
             **task,
             "annotations": [
-                annotation(*answer) for answer in given.get(task["data"]["pair"], {}).items()
+                annotation(*answer)
+                for answer in given.get(task["data"]["pair"], to_all or {}).items()
             ],
-            "predictions": [],
-            "project": 3,
         }
         for number, task in enumerate(tasks)
     ]
@@ -646,9 +395,6 @@ def in_json_min(batch, given):
             "id": 900 + number,
             **({"answer": answer} if answer else {}),
             "annotator": annotator,
-            "annotation_id": 41,
-            "created_at": "2025-03-01T10:00:00.000000Z",
-            "updated_at": "2025-03-01T10:00:00.000000Z",
             "lead_time": 3.1,
         }
         for number, task in enumerate(json.loads((batch.sheets / "tasks.json").read_text()))
@@ -658,21 +404,21 @@ def in_json_min(batch, given):
 
 @pytest.mark.parametrize("form", [in_json, in_json_min])
 def test_exports_of_label_studio_are_read(tmp_path, form):
-    batches = export(tmp_path / "batches", make_candidates(texts=ODD))
-    (batch,) = batches
-    first, second, third = sorted(batch.pairs)[:3]
+    batches = export(tmp_path / "b", items_of(16, ODD))
+    first, second, third = sorted(batches[0].items)[:3]
     given = {
         first: {7: "neutral", 8: "unclear", 12: "neutral"},
         second: {7: "reasoning", 8: ""},
         third: {12: "contrasting"},
     }
     path = tmp_path / "project-3.json"
-    path.write_text(json.dumps(form(batch, given)))
-    answers = add_answers(batches, batch, [path])
-    for key in batch.pairs:
+    path.write_text(json.dumps(form(batches[0], given)))
+    import_files(tmp_path / "b", batches, [path])
+    answers = read_answers(tmp_path / "b", batches)
+    for key in batches[0].items:
         expected = {str(name): answer for name, answer in given.get(key, {}).items() if answer}
-        assert answers.by_pair[batch.pairs[key].id] == expected
-    assert answers.not_answered == {"7": 14, "8": 15, "12": 14}
+        assert answers.by_key[key] == expected
+    assert answers.blank == {"12": 14, "7": 14, "8": 15}
 
 
 def test_annotators_and_skipped_tasks_of_label_studio(tmp_path):
@@ -686,7 +432,7 @@ def test_annotators_and_skipped_tasks_of_label_studio(tmp_path):
     path.write_text(json.dumps([{**task, "annotations": annotations}]))
     entries, defects = read_label_studio_json(path)
     assert not defects
-    assert [(entry.annotator, entry.answer) for entry in entries] == [
+    assert [(entry.person, entry.cells["answer"]) for entry in entries] == [
         ("5", "neutral"),
         ("b@example.org", "neutral"),
         ("6", ""),
@@ -716,7 +462,7 @@ DATA = {"pair": "k", "premise": "p", "hypothesis": "h"}
         ),
         (
             json.dumps([{"data": DATA, "annotations": [annotation(1, 3)]}]),
-            "expected one choice",
+            "no list of choices",
         ),
         (
             json.dumps(
@@ -733,7 +479,7 @@ DATA = {"pair": "k", "premise": "p", "hypothesis": "h"}
         ),
         (
             json.dumps([{**DATA, "annotator": 1, "answer": {"choices": ["a", "b"]}}]),
-            "expected one choice",
+            "expected one value",
         ),
         (json.dumps([{**DATA, "answer": "neutral"}]), "no annotator"),
         (json.dumps([{"annotator": 1, "answer": "neutral"}]), "pair: expected a text"),
@@ -748,24 +494,14 @@ def test_malformed_exports_of_label_studio(tmp_path, content, message):
     assert message in defects[0].message
 
 
-def test_defects_of_label_studio_answers_name_the_task(tmp_path):
-    batches = export(tmp_path, make_candidates())
-    (batch,) = batches
-    tasks = json.loads((batch.sheets / "tasks.json").read_text())
-    key = tasks[1]["data"]["pair"]
-    content = in_json(batch, {key: {7: "maybe"}})
-    content[1]["annotations"] += [annotation(8, "neutral"), annotation(8, "neutral")]
-    (batch.folder / "answers").mkdir()
-    (batch.folder / "answers" / "label-studio.json").write_text(json.dumps(content))
-    with pytest.raises(AnnotationError) as error:
-        read_answers(batches)
-    assert [(where, message[:16]) for _, _, where, message in problems(error)] == [
-        ("task 2", "8 has already an"),
-        ("task 2", "the answer 'mayb"),
-    ]
-
-
 # -------------------------------------------------------------------------------------- judging
+
+
+def judged_pair(n, label, answers, domain="acl", n_people=3):
+    item = Item(f"{n:05d}", "p", "h", {"label": label, "domain": domain})
+    batch = Batch(None, QUESTION, n_people, {}, {"k": item})
+    given = {f"annotator-{i}": answer for i, answer in enumerate(answers, 1)}
+    return judge([batch], {"k": given})[0]
 
 
 @pytest.mark.parametrize(
@@ -796,30 +532,26 @@ def test_defects_of_label_studio_answers_name_the_task(tmp_path):
 )
 def test_majority(answers, n_annotators, majority, outcome):
     names = {"u": "unclear"}
-    candidates = pa.table({"id": ["x"], "domain": ["acl"], "label": ["n"]})
-    given = {str(i): names.get(answer, answer) for i, answer in enumerate(answers)}
-    (pair,) = judge_pairs(candidates, {"x": given}, n_annotators)
+    given = [names.get(answer, answer) for answer in answers]
+    pair = judged_pair(0, "n", given, n_people=n_annotators)
     assert (pair.majority, pair.outcome) == (majority, outcome)
-    assert (pair.id, pair.domain, pair.automatic, pair.answers) == ("x", "acl", "n", given)
 
 
 @settings(deadline=None)
 @given(st.text("nceru", max_size=5))
 def test_later_answers_change_nothing_that_was_decided(answers):
-    candidates = pa.table({"id": ["x"], "domain": ["acl"], "label": ["n"]})
-    seen = []
-    for n in range(len(answers) + 1):
-        (pair,) = judge_pairs(candidates, {"x": dict(enumerate(answers[:n]))}, 5)
-        seen.append(pair.outcome)
+    seen = [judged_pair(0, "n", answers[:n], n_people=5).outcome for n in range(len(answers) + 1)]
     decided = [x for x in seen if x not in ("not annotated", "not enough answers")]
     assert len(set(decided)) <= 1
     assert seen[0] == "not annotated"
     assert len(answers) < 5 or decided
 
 
-def test_judging_wants_candidates():
-    with pytest.raises(UsageError, match="are not candidates"):
-        judge_pairs(make_candidates(), {"other": {}}, 3)
+def test_what_is_missing():
+    kept = items_of(8)
+    missing = count_missing(kept, {"validation": 1, "test": 2}, ["acl"], LABELS)
+    assert missing == {Cell("validation", "acl", label): 1 for label in LABELS}
+    assert str(next(iter(missing))) == "contrasting in validation of acl"
 
 
 # ------------------------------------------------------------------------------------ agreement
@@ -830,8 +562,7 @@ def test_fleiss_kappa_by_hand():
 
     So Pe = (25 + 16 + 9) / 144 = 25/72, and kappa = (7/12 - 25/72) / (1 - 25/72) = 17/47.
     """
-    counts = [[3, 0, 0], [1, 0, 2], [0, 3, 0], [1, 1, 1]]
-    assert fleiss_kappa(counts) == float(Fraction(17, 47))
+    assert fleiss_kappa(["aaa", "acc", "bbb", "abc"]) == float(Fraction(17, 47))
 
 
 def slow_kappa(counts):
@@ -863,30 +594,24 @@ def float_kappa(counts):
 @given(st.data())
 def test_fleiss_kappa_is_that_of_slow_references(data):
     n_raters, n_categories = data.draw(st.integers(2, 5)), data.draw(st.integers(1, 5))
-    subject = st.lists(st.integers(0, n_categories - 1), min_size=n_raters, max_size=n_raters).map(
-        lambda chosen: [chosen.count(c) for c in range(n_categories)]
-    )
-    counts = data.draw(st.lists(subject, min_size=1, max_size=8))
-    found = fleiss_kappa(counts)
+    categories = st.sampled_from("abcde"[:n_categories])
+    subject = st.lists(categories, min_size=n_raters, max_size=n_raters)
+    ratings = data.draw(st.lists(subject, min_size=1, max_size=8))
+    counts = [[chosen.count(c) for c in "abcde"[:n_categories]] for chosen in ratings]
+    found = fleiss_kappa(ratings)
     if sum(map(any, zip(*counts, strict=True))) == 1:
         assert found is None
     else:
         assert found == float(slow_kappa(counts))
         assert found == pytest.approx(float_kappa(counts))
-        assert fleiss_kappa(counts[::-1]) == fleiss_kappa([row[::-1] for row in counts]) == found
+        assert fleiss_kappa(ratings[::-1]) == found
 
 
 def test_fleiss_kappa_where_it_is_not_defined():
     assert fleiss_kappa([]) is None
-    for counts in ([[1, 0]], [[2, 0], [3, 0]], [[2, 0], [1, 1, 0]], [[3, -1]]):
-        with pytest.raises(UsageError):
-            fleiss_kappa(counts)
-
-
-def judged_pair(n, automatic, answers, domain="acl"):
-    candidates = pa.table({"id": [f"{n:05d}"], "domain": [domain], "label": [automatic]})
-    given = {f"annotator-{i}": answer for i, answer in enumerate(answers, 1)}
-    return judge_pairs(candidates, {f"{n:05d}": given}, 3)[0]
+    assert fleiss_kappa(["a", "b"]) is None
+    with pytest.raises(UsageError, match="differs between subjects"):
+        fleiss_kappa(["aa", "aaa"])
 
 
 def test_agreement_by_hand():
@@ -904,7 +629,7 @@ def test_agreement_by_hand():
         judged_pair(n, automatic, given.replace("u", "?"), domain)
         for n, (automatic, given, domain) in enumerate(answers)
     ]
-    judged[5] = judged_pair(5, "b", ["unclear", "unclear", "b"], "x")
+    judged[5] = judged_pair(5, "b", [UNCLEAR, UNCLEAR, "b"], "x")
     found = measure_agreement(judged, ("a", "b", "c"), 3)
     assert found.outcomes == {
         KEPT: 3,
@@ -921,21 +646,20 @@ def test_agreement_by_hand():
     assert found.confusion["a"] == {"a": 2, "b": 1, "c": 0, "unclear": 0, "no majority": 1}
     assert found.confusion["b"] == {"a": 0, "b": 1, "c": 0, "unclear": 1, "no majority": 0}
     assert (found.n_for_kappa, found.n_left_out_of_kappa) == (5, 3)
-    counts = [[3, 0, 0, 0], [2, 1, 0, 0], [1, 2, 0, 0], [1, 1, 1, 0], [0, 1, 0, 2]]
-    assert found.kappa == fleiss_kappa(counts)
+    assert found.kappa == fleiss_kappa(["aaa", "aab", "bba", "cba", "uub"])
     assert found.with_majority == {
         "annotator-1": Share(5, 5),
         "annotator-2": Share(5, 5),
         "annotator-3": Share(1, 4),
     }
-    as_json = found.as_json()
+    as_json = to_json(found)
     assert json.loads(json.dumps(as_json, allow_nan=False)) == as_json
     assert as_json["overall"] == {"n": 3, "of": 6, "value": 0.5}
     assert as_json["by_class"]["c"]["value"] is None
 
 
 def test_agreement_of_nothing():
-    found = measure_agreement([], LABELS, 3).as_json()
+    found = to_json(measure_agreement([], LABELS, 3))
     assert found["kappa"] is None
     assert found["overall"] == {"n": 0, "of": 0, "value": None}
 
@@ -970,63 +694,3 @@ def test_the_shares_are_those_of_the_papers(per_class, kept, no_majority, publis
     assert found.without_majority == Share(no_majority, 4 * per_class)
     assert round(100 * found.without_majority.value) == (5 if per_class == 2011 else 3)
     assert sum(sum(row.values()) for row in found.confusion.values()) == 4 * per_class
-
-
-# ----------------------------------------------------------------------------------------- gold
-
-
-def test_gold_counts_every_annotated_pair():
-    candidates = make_candidates(per_cell=3)
-    rows = candidates.to_pylist()
-    other = dict(zip(LABELS, (*LABELS[1:], LABELS[0]), strict=True))
-    by_pair = {}
-    for n, row in enumerate(rows[:-2]):
-        label = row["label"]
-        kinds = [[label] * 3, [other[label]] * 3, ["unclear"] * 3]
-        kinds += [[label, other[label], "unclear"], [label], []]
-        by_pair[row["id"]] = {f"annotator-{i}": a for i, a in enumerate(kinds[n % 6], 1)}
-    judged = judge_pairs(candidates, by_pair, 3)
-    gold = choose_gold(candidates, judged, LABELS, {"validation": 1, "test": 0})
-    kept = gold.rows["id"].to_pylist()
-    assert kept == [row["id"] for n, row in enumerate(rows[:-2]) if n % 6 == 0]
-    assert gold.rows.schema == candidates.schema
-    assert sorted([*kept, *gold.dropped]) == sorted(by_pair)
-    assert set(gold.dropped.values()) == set(REASONS)
-    assert sum(gold.counts.values()) == len(kept)
-    assert gold.missing == {
-        cell: max(0, (cell.split == "validation") - gold.counts[cell]) for cell in gold.quotas
-    }
-    assert not gold.is_complete
-    assert choose_gold(candidates, judged, LABELS, {"validation": 0, "test": 0}).is_complete
-
-
-def test_a_class_without_candidates_is_missing():
-    candidates = make_candidates().filter(pa.compute.field("label") != "neutral")
-    gold = choose_gold(candidates, [], LABELS, QUOTAS)
-    assert gold.missing[Cell("test", "acl", "neutral")] == 4
-    draw = draw_batch(candidates, (), gold.missing, 3, seed=1)
-    assert draw.short == {
-        Cell("test", "acl", "neutral"): 2,
-        Cell("validation", "acl", "neutral"): 1,
-    }
-
-
-def test_gold_refuses_what_makes_no_sense():
-    candidates = make_candidates()
-    with pytest.raises(UsageError, match="no quota for the split validation"):
-        choose_gold(candidates, [], LABELS, {"test": 3})
-    with pytest.raises(UsageError, match="0 or more"):
-        choose_gold(candidates, [], LABELS, {"test": -3, "validation": 1})
-    with pytest.raises(UsageError, match="no candidates"):
-        choose_gold(candidates.slice(0, 0), [], LABELS, QUOTAS)
-
-
-def test_judged_pairs_are_values():
-    assert judged_pair(1, "a", "aaa") == Judged(
-        "00001",
-        "acl",
-        "a",
-        dict.fromkeys(("annotator-1", "annotator-2", "annotator-3"), "a"),
-        "a",
-        KEPT,
-    )

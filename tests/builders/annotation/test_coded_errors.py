@@ -3,50 +3,48 @@
 import csv
 import json
 import re
+from dataclasses import replace
 from xml.etree import ElementTree
 
 import pytest
 from command_line import run_command
-from nlihub.builders.annotation import coding_scheme
-from nlihub.builders.annotation.agreement import Share, fleiss_kappa
-from nlihub.builders.annotation.coding_scheme import CodingScheme, read_coding_scheme
-from nlihub.builders.annotation.error_codes import import_codes, review_codes
-from nlihub.builders.annotation.error_sheets import (
-    DrawnError,
-    read_error_sheets,
-    write_error_sheets,
-)
+from nlihub.builders.annotation.agreement import Share, to_json
+from nlihub.builders.annotation.batch import Item, read_batches, write_batch
 from nlihub.builders.annotation.sheets import read_sheet
-from nlihub.loaders.errors import AnnotationError, OutputError, UsageError
+from nlihub.builders.annotation.task import ERROR, import_answers, read_coding_scheme, review
+from nlihub.builders.core.kappa import fleiss_kappa
+from nlihub.loaders.errors import AnnotationError, UsageError
 
-SCHEME = CodingScheme(
-    {
-        "abbreviation": "A name is abbreviated.",
-        "entity similarity": "Two names are alike.",
-        "mechanism mix up": "There are two mechanisms.",
-    }
-)
+SCHEME = {
+    "abbreviation": "A name is abbreviated.",
+    "entity similarity": "Two names are alike.",
+    "mechanism mix up": "There are two mechanisms.",
+}
+QUESTION = replace(ERROR, labels=SCHEME)
 ORIGIN = {"dataset": {"name": "x"}, "systems": ["a.csv"], "by": "label", "seed": 3}
 
 
-def errors_of(n, systems=1):
+def errors_of(n):
     labels = ("yes", "no")
     return [
-        DrawnError(
+        Item(
             f"id-{k}",
             f"=Text {k}, and more; of it.",
             f"'Claim {k}.",
-            (labels[(k + 1) % 2], f"other-{k}")[:systems],
             {"label": labels[k % 2], "category": f"C{k % 3}" if k else ""},
+            {"gold": labels[k % 2], "prediction": labels[(k + 1) % 2], "category": f"C{k % 3}"},
         )
         for k in range(n)
     ]
 
 
-def write(folder, n=6, n_coders=2, systems=1, seed=3):
-    return write_error_sheets(
-        folder, errors_of(n, systems), SCHEME, n_coders, {**ORIGIN, "seed": seed}
-    )
+def write(folder, n=6, n_coders=2):
+    return write_batch(folder, (), QUESTION, errors_of(n), n_coders, ORIGIN)
+
+
+def import_codes(batch, files):
+    import_answers(batch.folder.parent, files)
+    return review(batch.folder.parent)
 
 
 def fill(sheets, folder, answers, delimiter=","):
@@ -54,11 +52,11 @@ def fill(sheets, folder, answers, delimiter=","):
     folder.mkdir(exist_ok=True)
     files = []
     for coder, given in answers.items():
-        with (sheets.sheets / f"{coder}.csv").open(encoding="utf-8-sig", newline="") as file:
+        with (sheets.sheets / f"{coder}-b001.csv").open(encoding="utf-8-sig", newline="") as file:
             header, *rows = csv.reader(file)
         for row in rows:
             row[-1] = given.get(int(row[0][-4:]), "")
-        files.append(folder / f"{coder}.csv")
+        files.append(folder / f"{coder}-b001.csv")
         with files[-1].open("w", encoding="utf-8", newline="") as file:
             csv.writer(file, delimiter=delimiter).writerows([header, *rows])
     return files
@@ -67,14 +65,14 @@ def fill(sheets, folder, answers, delimiter=","):
 def test_a_coding_scheme_is_read_in_its_order(tmp_path):
     path = tmp_path / "codes.csv"
     path.write_text("code;description\nb  b;Second\na;First, \n\n", encoding="utf-8-sig")
-    assert list(read_coding_scheme(path).codes.items()) == [("b b", "Second"), ("a", "First,")]
+    assert list(read_coding_scheme(path).items()) == [("b b", "Second"), ("a", "First,")]
 
 
 def test_the_scheme_of_the_docstring_can_be_read(tmp_path):
-    text = re.search(r"( {4}code,description\n(?: {4}.*\n)+)", coding_scheme.__doc__)[1]
+    text = re.search(r"( {8}code,description\n(?: {8}.*\n)+)", read_coding_scheme.__doc__)[1]
     path = tmp_path / "codes.csv"
-    path.write_text(re.sub("(?m)^    ", "", text))
-    assert list(read_coding_scheme(path).codes) == [
+    path.write_text(re.sub("(?m)^ {8}", "", text))
+    assert list(read_coding_scheme(path)) == [
         "multiple pieces of information",
         "abbreviation",
         "unrelated information",
@@ -109,95 +107,61 @@ def test_malformed_coding_schemes(tmp_path, content, problem):
 @pytest.mark.parametrize(
     ("cell", "codes", "problem"),
     [
-        ("", (), ""),
-        ("  ", (), ""),
-        (" Abbreviation ", ("abbreviation",), ""),
-        ("mechanism mix up;ABBREVIATION", ("mechanism mix up", "abbreviation"), ""),
+        ("", "", ""),
+        ("  ", "", ""),
+        (" Abbreviation ", "abbreviation", ""),
+        ("mechanism mix up;ABBREVIATION", "mechanism mix up; abbreviation", ""),
         (
             "abbr",
-            (),
-            "the code 'abbr' is unknown; expected abbreviation, entity similarity, mechanism",
+            "",
+            "the answer 'abbr' is unknown; expected abbreviation, entity similarity, mechanism",
         ),
-        ("abbreviation; huh", (), "the code 'huh' is unknown"),
-        ("; abbreviation", (), "has a blank code"),
-        ("abbreviation;", (), "has a blank code"),
-        ("abbreviation; Abbreviation", (), "gives a code twice"),
+        ("abbreviation; huh", "", "the answer 'huh' is unknown"),
+        ("; abbreviation", "", "has a blank code"),
+        ("abbreviation;", "", "has a blank code"),
+        ("abbreviation; Abbreviation", "", "gives a code twice"),
     ],
 )
 def test_cells_of_codes(cell, codes, problem):
-    found, said = SCHEME.read_cell(cell)
+    found, said = QUESTION.read_cell(cell)
     assert found == codes
     assert problem in said and bool(problem) == bool(said)
 
 
 def test_coders_see_the_error_and_no_id(tmp_path):
     made = write(tmp_path / "e")
-    assert read_error_sheets(tmp_path / "e") == made
+    assert read_batches(tmp_path / "e") == [made]
     assert sorted(path.name for path in made.sheets.iterdir()) == [
-        "coder-1.csv",
-        "coder-2.csv",
+        "coder-1-b001.csv",
+        "coder-2-b001.csv",
         "instructions.md",
         "labels.xml",
         "tasks.json",
     ]
     columns = ("id", "premise", "hypothesis", "gold", "prediction", "category", "answer")
     orders = []
-    for coder in made.coders:
-        path = made.sheets / f"{coder}.csv"
+    for coder in made.people:
+        path = made.sheets / f"{coder}-b001.csv"
         rows, defects = read_sheet(path, columns)
         assert not defects
         orders.append([row["id"] for _, row in rows])
         for _, row in rows:
-            error = made.errors[row.pop("id")]
-            assert tuple(row.values()) == (
-                error.premise,
-                error.hypothesis,
-                error.facts["label"],
-                *error.predictions,
-                error.facts["category"],
-                "",
-            )
+            error = made.items[row.pop("id")]
+            assert row == {**error.columns, "answer": ""}
         assert "id-" not in path.read_text(encoding="utf-8-sig")
     assert orders[0] != orders[1] and set(orders[0]) == set(orders[1])
     told = (made.sheets / "instructions.md").read_text()
     assert "- `abbreviation`: A name is abbreviated." in told
-    assert "A system predicted a wrong label." in told
+    assert "at least one prediction is wrong" in told
     view = ElementTree.parse(made.sheets / "labels.xml")  # noqa: S314
     assert [(part.get("name"), part.get("choice")) for part in view.iter("Choices")] == [
         ("answer", "single"),
         ("further", "multiple"),
     ]
-    assert [part.get("value") for part in view.iter("Choice")] == list(SCHEME.codes) * 2
+    assert [part.get("value") for part in view.iter("Choice")] == list(SCHEME) * 2
     names = {part.get("value") for part in view.iter("Text")}
     tasks = json.loads((made.sheets / "tasks.json").read_text())
     assert all({f"${name}" for name in task["data"]} - {"$pair"} == names for task in tasks)
-
-
-def test_of_two_systems_nobody_can_tell_which_is_which(tmp_path):
-    made = write(tmp_path / "e", n=40, systems=2)
-    firsts = 0
-    for key, error in made.errors.items():
-        shown = made.shown(key)
-        pair = (shown["prediction_1"], shown["prediction_2"])
-        assert set(pair) == set(error.predictions)
-        firsts += pair == error.predictions
-    assert 10 < firsts < 30
-    assert "changes from error to error" in (made.sheets / "instructions.md").read_text()
-    # The order depends on the pair, not on the draw.
-    again = write_error_sheets(tmp_path / "f", errors_of(40, 2)[::-1], SCHEME, 1, made.origin)
-    by_id = {error.id: again.shown(key) for key, error in again.errors.items()}
-    assert all(by_id[error.id] == made.shown(key) for key, error in made.errors.items())
-
-
-def test_where_errors_cannot_be_written(tmp_path):
-    (tmp_path / "there").mkdir()
-    with pytest.raises(OutputError, match="there exists; name another folder"):
-        write(tmp_path / "there")
-    with pytest.raises(UsageError, match="0 errors for 2 coders"):
-        write(tmp_path / "e", n=0)
-    with pytest.raises(UsageError, match="6 errors for 0 coders"):
-        write(tmp_path / "e", n_coders=0)
-    assert [path.name for path in tmp_path.iterdir()] == ["there"]
 
 
 def test_the_tally(tmp_path):
@@ -208,8 +172,8 @@ def test_the_tally(tmp_path):
         *fill(made, tmp_path / "filled", {"coder-1": one}),
         *fill(made, tmp_path / "filled", {"coder-2": two}, delimiter=";"),
     ]
-    found = import_codes(made.folder, files)
-    assert found == review_codes(made.folder)
+    found = import_codes(made, files)
+    assert found == review(made.folder.parent)
     assert (found.n_errors, found.n_uncoded) == (6, 2)
     assert found.codes == {
         "abbreviation": Share(4, 6),
@@ -236,9 +200,9 @@ def test_the_tally(tmp_path):
     assert found.blank == {"coder-1": 3, "coder-2": 3}
     # Both coded 1 and 2: the same main code once.
     assert found.same_main == Share(1, 2)
-    assert found.kappa == fleiss_kappa([[2, 0, 0], [1, 1, 0]])
+    assert found.kappa == fleiss_kappa(["aa", "ab"])
     assert found.n_left_out_of_kappa == 4
-    plain = found.as_json()
+    plain = to_json(found)
     assert plain["codes"]["abbreviation"] == {"n": 4, "of": 6, "value": 4 / 6}
     assert json.loads(json.dumps(plain)) == plain
 
@@ -246,16 +210,16 @@ def test_the_tally(tmp_path):
 def test_one_coder_has_no_agreement(tmp_path):
     made = write(tmp_path / "e", n_coders=1)
     files = fill(made, tmp_path / "filled", {"coder-1": {1: "abbreviation"}})
-    found = import_codes(made.folder, files)
-    assert found.as_json()["kappa"] is None
+    found = import_codes(made, files)
+    assert to_json(found)["kappa"] is None
     assert (found.same_main.of, found.n_uncoded) == (0, 5)
 
 
 def test_a_later_sheet_replaces_the_earlier(tmp_path):
     made = write(tmp_path / "e")
-    import_codes(made.folder, fill(made, tmp_path / "one", {"coder-1": {1: "abbreviation"}}))
+    import_codes(made, fill(made, tmp_path / "one", {"coder-1": {1: "abbreviation"}}))
     files = fill(made, tmp_path / "two", {"coder-1": {2: "mechanism mix up"}})
-    assert [share.n for share in import_codes(made.folder, files).codes.values()] == [0, 0, 1]
+    assert [share.n for share in import_codes(made, files).codes.values()] == [0, 0, 1]
 
 
 def annotation(coder, main, *further, **more):
@@ -294,29 +258,29 @@ def test_codes_from_label_studio(tmp_path):
     for content in (whole, mins):
         path = tmp_path / "project.json"
         path.write_text(json.dumps(content))
-        found = import_codes(made.folder, [path])
+        found = import_codes(made, [path])
         assert found.codes["abbreviation"] == Share(3, 3)
         assert [share.n for share in found.further.values()] == [0, 1, 1]
         assert (found.same_main, found.n_uncoded) == (Share(1, 1), 4)
     for further in (3, {"choices": 3}, [4]):
         path.write_text(json.dumps([{**mins[0], "further": further}]))
         with pytest.raises(AnnotationError, match="task 1"):
-            import_codes(made.folder, [path])
+            import_codes(made, [path])
     path.write_text(json.dumps([{**mins[0], "answer": "", "further": "abbreviation"}]))
     with pytest.raises(AnnotationError, match="has a blank code"):
-        import_codes(made.folder, [path])
+        import_codes(made, [path])
 
 
 def test_sheets_that_are_refused(tmp_path):
-    made, other = write(tmp_path / "e"), write(tmp_path / "other", seed=4)
+    made, other = write(tmp_path / "e"), write(tmp_path / "other")
     filled = tmp_path / "filled"
     answers = {1: "abbreviation"}
 
     def refused(files):
         with pytest.raises(AnnotationError) as caught:
-            import_codes(made.folder, files)
+            import_codes(made, files)
         assert "Nothing was imported" in str(caught.value)
-        assert not (made.folder / "answers").exists()
+        assert not (made.folder.parent / "answers.json").exists()
         return str(caught.value)
 
     (sheet,) = fill(made, filled, {"coder-1": {1: "abbreviated", 2: "x"}})
@@ -324,59 +288,48 @@ def test_sheets_that_are_refused(tmp_path):
     text = refused([sheet])
     known = "expected abbreviation, entity similarity, mechanism mix up"
     for place, code in ((1, "abbreviated"), (2, "x")):
-        line = lines[list(made.errors)[place - 1]]
-        assert f"coder-1.csv:{line}: the code {code!r} is unknown; {known}" in text
-    text = refused(fill(other, filled, {"coder-1": answers}))
-    assert "none of its errors is of this draw; is it a sheet of another folder?" in text
+        line = lines[list(made.items)[place - 1]]
+        assert f"coder-1-b001.csv:{line}: the answer {code!r} is unknown; {known}" in text
+    (sheet,) = fill(other, filled, {"coder-1": answers})
+    sheet.write_text(sheet.read_text().replace("Text", "Abstract"))
+    text = refused([sheet])
+    assert "none of its 6 pairs is of these batches" in text
     assert "1 defect:" in text
 
     (sheet,) = fill(made, filled, {"coder-1": answers})
     whole = sheet.read_text()
     sheet.write_text(whole.replace("Text 3", "Text 4"))
-    assert "the texts are not those of the error" in refused([sheet])
-    key = next(iter(made.errors))
+    assert "the sentences are not those of the pair" in refused([sheet])
+    key = next(iter(made.items))
     row = next(line for line in whole.splitlines() if line.startswith(key))
     sheet.write_text(f"{whole}{row}\n")
-    assert f"coder-1 has already coded the error {key!r}" in refused([sheet])
-    sheet.write_text(f"{whole}{row.replace(key, 'e000000-0001')}\n")
-    assert "the error 'e000000-0001' is not of this draw" in refused([sheet])
+    assert f"coder-1 has already answered the pair {key!r}" in refused([sheet])
+    sheet.write_text(f"{whole}{row.replace(key, 'b009-0001')}\n")
+    assert "the pair 'b009-0001' is unknown" in refused([sheet])
     (filled / "coder-1 (1).csv").write_text(whole)
-    assert "not named after a coder; expected coder-1.csv" in refused([filled / "coder-1 (1).csv"])
+    assert "not named after coder-1 or coder-2" in refused([filled / "coder-1 (1).csv"])
     (filled / "coder-1.txt").write_text(whole)
     assert "neither a .csv sheet nor an export" in refused([filled / "coder-1.txt"])
-    with pytest.raises(UsageError, match="no error is coded"):
-        import_codes(made.folder, [made.sheets / "coder-1.csv"])
-    with pytest.raises(UsageError, match=r"more than one file for coder-1\.csv"):
-        import_codes(made.folder, [sheet, made.sheets / "coder-1.csv"])
-
-
-def test_folders_that_are_not_of_errors(tmp_path):
-    with pytest.raises(UsageError, match=r"has no errors\.json.*--errors N"):
-        review_codes(tmp_path)
-    made = write(tmp_path / "e")
-    path = made.folder / "errors.json"
-    for content in ("{", "[]", '{"errors": {"a": {}}}', '{"errors": {"a": 3}}'):
-        path.write_text(content)
-        with pytest.raises(AnnotationError, match="not as it was written"):
-            review_codes(made.folder)
+    with pytest.raises(UsageError, match="no pair is answered"):
+        import_codes(made, [made.sheets / "coder-1-b001.csv"])
 
 
 def test_the_command(tmp_path):
     made = write(tmp_path / "e")
-    done = run_command("annotate", "codes", made.folder)
+    done = run_command("annotate", "review", made.folder.parent)
     assert done.returncode == 0
     assert "0 coded, 6 not; 0 codings\nHand out the sheets" in done.stdout
     answers = {"coder-1": {1: "abbreviation"}, "coder-2": {1: "abbreviation; entity similarity"}}
     files = fill(made, tmp_path / "filled", answers)
-    done = run_command("annotate", "codes", made.folder, *files)
+    done = run_command("annotate", "import", made.folder.parent, *files)
     lines = done.stdout.splitlines()
     assert lines[:2] == ["a.csv: 6 errors drawn", "1 coded, 5 not; 2 codings"]
     assert "abbreviation             2  100.0 %                  0" in lines
     assert "coder-1: 5 errors left blank" in lines
     assert "the same main code for 1 of 1 error that all have coded (100.0 %)" in done.stdout
     assert "shares are those of the errors drawn, not of all errors" in lines[-1]
-    shown = json.loads(run_command("annotate", "codes", made.folder, "--json").stdout)
-    assert shown == review_codes(made.folder).as_json()
+    shown = json.loads(run_command("annotate", "review", made.folder.parent, "--json").stdout)
+    assert shown == to_json(review(made.folder.parent))
     assert shown["kappa"] is None  # all gave one code
-    done = run_command("annotate", "codes", tmp_path)
+    done = run_command("annotate", "review", tmp_path)
     assert (done.returncode, done.stdout) == (2, "")

@@ -7,14 +7,9 @@ import pytest
 from command_line import run_command
 from constructing import from_papers
 from datasets import load_dataset
-from nlihub.builders.annotation.answers import read_answers
-from nlihub.builders.annotation.batches import read_annotation_batches
-from nlihub.builders.annotation.completions import (
-    COLUMNS,
-    Completed,
-    is_slip,
-    settle_completions,
-)
+from nlihub.builders.annotation.answers import looks_misplaced, settle_completions
+from nlihub.builders.annotation.batch import Item, read_batches
+from nlihub.builders.annotation.sheets import COMPLETED as COLUMNS
 from nlihub.builders.annotation.sheets import read_sheet, write_sheet
 from nlihub.builders.procedures.papers.declaration import ORIGINALS
 from nlihub.builders.procedures.registry import declared_builder
@@ -45,9 +40,14 @@ def labels_of(version):
     return {row["id"]: names[row["label"]] for table in tables for row in table.to_pylist()}
 
 
+def answers_of(batches, files):
+    nlihub.annotation.import_answers(batches, files)
+    return nlihub.annotation.review(batches)
+
+
 def draw(version, batches):
     nlihub.annotation.export(version, batches, QUOTAS)
-    return read_annotation_batches(batches)[-1]
+    return read_batches(batches)[-1]
 
 
 def fill_in(version, batch, folder, completed):
@@ -57,17 +57,17 @@ def fill_in(version, batch, folder, completed):
     """
     folder.mkdir()
     labels = labels_of(version)
-    for name in batch.annotators:
-        rows, _ = read_sheet(batch.sheets / f"{name}.csv", SHEET)
+    for name in batch.people:
+        rows, _ = read_sheet(batch.sheets / f"{name}-b{batch.folder.name[-3:]}.csv", SHEET)
         filled = [
             [
                 *(row[column] for column in TEXTS),
-                labels[batch.pairs[row["id"]].id],
+                labels[batch.items[row["id"]].id],
                 *completed.get((name, row["id"]), ("", "")),
             ]
             for _, row in rows
         ]
-        write_sheet(folder / f"{name}.csv", SHEET, filled)
+        write_sheet(folder / f"{name}-b{batch.folder.name[-3:]}.csv", SHEET, filled)
     return sorted(folder.iterdir())
 
 
@@ -88,26 +88,26 @@ def rows_of(folder):
 def test_completed_sentences_are_in_the_version_and_counted(version, tmp_path):
     batches = tmp_path / "batches"
     batch = draw(version, batches)
-    first, second, third, *_ = sorted(batch.pairs)
-    whole = f"{batch.pairs[first].premise.rstrip('.')} over  all runs."
-    longer = f"= {batch.pairs[second].hypothesis} and more"
+    first, second, third, *_ = sorted(batch.items)
+    whole = f"{batch.items[first].premise.rstrip('.')} over  all runs."
+    longer = f"= {batch.items[second].hypothesis} and more"
     completed = {
         ("annotator-1", first): (f"  {whole} ", ""),
         ("annotator-2", first): (whole.replace("  ", " "), ""),
         ("annotator-3", second): ("", longer),
-        ("annotator-3", third): ("   ", batch.pairs[third].hypothesis),  # neither is an edit
+        ("annotator-3", third): ("   ", batch.items[third].hypothesis),  # neither is an edit
     }
     sheets = fill_in(version, batch, tmp_path / "back", completed)
-    review = nlihub.annotation.import_answers(version, batches, sheets, QUOTAS)
+    review = answers_of(batches, sheets)
     found = review.completions
-    id_first, id_second, id_third = (batch.pairs[key].id for key in (first, second, third))
+    id_first, id_second, id_third = (batch.items[key].id for key in (first, second, third))
     assert found.texts == {
-        id_first: (whole.replace("  ", " "), None),
-        id_second: (None, longer),
+        id_first: {COLUMNS[0]: whole.replace("  ", " "), COLUMNS[1]: None},
+        id_second: {COLUMNS[0]: None, COLUMNS[1]: longer},
     }
-    assert (found.n_sentences, found.conflicts) == (2, ())
+    assert (found.sentences, found.conflicts) == (2, [])
     assert found.by_person == {"annotator-1": 1, "annotator-2": 1, "annotator-3": 1}
-    folder = nlihub.annotation.build(version, batches, tmp_path / "gold", QUOTAS)
+    folder = nlihub.annotation.build(version, batches, tmp_path / "gold")
     assert nlihub.verify(folder).passed
     before, after = rows_of(version), rows_of(folder)
     for id_, row in after.items():
@@ -136,12 +136,12 @@ def test_other_completions_give_another_source(version, tmp_path):
     hashes = []
     for name, more in (("a", ""), ("b", "more"), ("c", "less")):
         batch = draw(version, tmp_path / name)
-        key = min(batch.pairs)
-        text = f"{batch.pairs[key].premise} {more}".strip()
+        key = min(batch.items)
+        text = f"{batch.items[key].premise} {more}".strip()
         completed = {("annotator-1", key): (text, "")}
         sheets = fill_in(version, batch, tmp_path / f"back-{name}", completed)
-        nlihub.annotation.import_answers(version, tmp_path / name, sheets, QUOTAS)
-        folder = nlihub.annotation.build(version, tmp_path / name, tmp_path / f"v-{name}", QUOTAS)
+        nlihub.annotation.import_answers(tmp_path / name, sheets)
+        folder = nlihub.annotation.build(version, tmp_path / name, tmp_path / f"v-{name}")
         hashes.append(Manifest.read(folder).sources[-1]["sha256"])
     assert len(set(hashes)) == 3
 
@@ -149,49 +149,48 @@ def test_other_completions_give_another_source(version, tmp_path):
 def test_a_conflict_waits_for_a_decision(version, tmp_path):
     batches = tmp_path / "batches"
     batch = draw(version, batches)
-    first, second, *_ = sorted(batch.pairs)
-    texts = {key: batch.pairs[key].premise for key in (first, second)}
+    first, second, *_ = sorted(batch.items)
+    texts = {key: batch.items[key].premise for key in (first, second)}
     completed = {
         (f"annotator-{n}", key): (f"{text} In run {n}.", "")
         for key, text in texts.items()
         for n in (1, 2)
     }
     sheets = fill_in(version, batch, tmp_path / "back", completed)
-    found = nlihub.annotation.import_answers(version, batches, sheets, QUOTAS).completions
+    found = answers_of(batches, sheets).completions
     assert found.texts == {}
     assert [one.key for one in sorted(found.conflicts, key=lambda one: one.key)] == [first, second]
     assert dict(found.conflicts[0].texts).keys() == {"annotator-1", "annotator-2"}
     with pytest.raises(CorpusError, match=r"completed in different ways: 2.*b001-"):
-        nlihub.annotation.build(version, batches, tmp_path / "gold", QUOTAS)
+        nlihub.annotation.build(version, batches, tmp_path / "gold")
     # The maintainer takes another text for one, and leaves the other as it was extracted.
     chosen = f"{texts[first]} In both runs."
     sheet = decide(
         batch, tmp_path / "completions.csv", {first: (chosen, ""), second: (texts[second], "")}
     )
-    found = nlihub.annotation.import_answers(version, batches, [sheet], QUOTAS).completions
-    assert found.conflicts == ()
-    assert found.texts == {batch.pairs[first].id: (chosen, None)}
+    found = answers_of(batches, [sheet]).completions
+    assert found.conflicts == []
+    assert found.texts[batch.items[first].id][COLUMNS[0]] == chosen
     assert found.by_person["completions"] == 1
-    after = rows_of(nlihub.annotation.build(version, batches, tmp_path / "gold", QUOTAS))
-    assert after[batch.pairs[first].id]["premise"] == chosen
-    assert after[batch.pairs[second].id]["premise"] == texts[second]
-    assert after[batch.pairs[second].id]["original_premise"] is None
+    after = rows_of(nlihub.annotation.build(version, batches, tmp_path / "gold"))
+    assert after[batch.items[first].id]["premise"] == chosen
+    assert after[batch.items[second].id]["premise"] == texts[second]
+    assert after[batch.items[second].id]["original_premise"] is None
 
 
 def test_a_maintainer_completes_a_pair_of_an_earlier_batch(version, tmp_path):
     batches = tmp_path / "batches"
     quotas = {"validation": 2, "test": 4}
-    nlihub.annotation.export(version, batches, quotas, size_per_class=2)
-    (early,) = read_annotation_batches(batches)
+    nlihub.annotation.export(version, batches, quotas, n_pairs=8)
+    (early,) = read_batches(batches)
     sheets = fill_in(version, early, tmp_path / "back", {})
-    nlihub.annotation.import_answers(version, batches, sheets, quotas)
-    nlihub.annotation.export(version, batches, quotas, size_per_class=2)
-    key = min(early.pairs)
-    text = f"{early.pairs[key].hypothesis} in the end"
+    nlihub.annotation.import_answers(batches, sheets)
+    nlihub.annotation.export(version, batches, quotas, n_pairs=8)
+    key = min(early.items)
+    text = f"{early.items[key].hypothesis} in the end"
     sheet = decide(early, tmp_path / "completions.csv", {key: ("", text)})
-    found = nlihub.annotation.import_answers(version, batches, [sheet], quotas)
-    assert found.completions.texts == {early.pairs[key].id: (None, text)}
-    assert (early.folder / "answers" / "completions.csv").is_file()
+    found = answers_of(batches, [sheet])
+    assert found.completions.texts[early.items[key].id][COLUMNS[1]] == text
     assert found.agreement.with_majority.keys() == {"annotator-1", "annotator-2", "annotator-3"}
 
 
@@ -200,7 +199,7 @@ def test_a_maintainer_completes_a_pair_of_an_earlier_batch(version, tmp_path):
 )
 def test_a_column_that_was_sorted_by_itself_is_refused(version, tmp_path, column, place):
     batch = draw(version, tmp_path / "batches")
-    keys = sorted(batch.pairs)
+    keys = sorted(batch.items)
     texts = dict.fromkeys(keys[:2], ("We thank our families.", "We thank our families."))
     wrong = {
         ("annotator-1", key): tuple(text if n == place else "" for n, text in enumerate(pair))
@@ -209,9 +208,9 @@ def test_a_column_that_was_sorted_by_itself_is_refused(version, tmp_path, column
     sheets = fill_in(version, batch, tmp_path / "back", wrong)
     message = f"{column} of the pair 'b001-.*sorted by itself"
     with pytest.raises(AnnotationError, match=message) as error:
-        nlihub.annotation.import_answers(version, tmp_path / "batches", sheets, QUOTAS)
+        nlihub.annotation.import_answers(tmp_path / "batches", sheets)
     assert len(error.value.defects) == 2
-    assert not batch.answer_files()
+    assert not (tmp_path / "batches" / "answers.json").exists()
 
 
 def test_the_sentences_themselves_stay_checked(version, tmp_path):
@@ -221,7 +220,7 @@ def test_the_sentences_themselves_stay_checked(version, tmp_path):
     rows[0][1]["premise"] += " and more"
     write_sheet(sheets[0], SHEET, [[row[name] for name in SHEET] for _, row in rows])
     with pytest.raises(AnnotationError, match="were they moved or edited"):
-        nlihub.annotation.import_answers(version, tmp_path / "batches", sheets, QUOTAS)
+        nlihub.annotation.import_answers(tmp_path / "batches", sheets)
 
 
 def test_sheets_without_the_columns_are_read(version, tmp_path):
@@ -231,21 +230,21 @@ def test_sheets_without_the_columns_are_read(version, tmp_path):
         rows, _ = read_sheet(sheet, SHEET)
         names = SHEET[:4]
         write_sheet(sheet, names, [[row[name] for name in names] for _, row in rows])
-    found = nlihub.annotation.import_answers(version, tmp_path / "batches", sheets, QUOTAS)
+    found = answers_of(tmp_path / "batches", sheets)
     assert found.completions.texts == {}
-    assert found.gold.is_complete
+    assert found.is_complete
 
 
 def test_a_batch_that_does_not_ask_for_completions_takes_none(version, tmp_path):
     batch = draw(version, tmp_path / "batches")
     settings = json.loads((batch.folder / "batch.json").read_text())
-    del settings["may_complete"], settings["others"]  # a batch of an earlier version
+    settings["question"]["may_complete"] = False
     (batch.folder / "batch.json").write_text(json.dumps(settings))
-    key = min(batch.pairs)
-    completed = {("annotator-1", key): (f"{batch.pairs[key].premise} More.", "")}
+    key = min(batch.items)
+    completed = {("annotator-1", key): (f"{batch.items[key].premise} More.", "")}
     sheets = fill_in(version, batch, tmp_path / "back", completed)
     with pytest.raises(AnnotationError, match="does not ask for that; leave it blank"):
-        nlihub.annotation.import_answers(version, tmp_path / "batches", sheets, QUOTAS)
+        nlihub.annotation.import_answers(tmp_path / "batches", sheets)
 
 
 @pytest.mark.parametrize("is_min", [False, True])
@@ -254,14 +253,14 @@ def test_completions_in_label_studio(version, tmp_path, is_min):
     config = (batch.sheets / "labels.xml").read_text()
     for name in COLUMNS:
         assert f'<TextArea name="{name}" toName="{name.removeprefix("completed_")}"' in config
-    key = min(batch.pairs)
-    text = f"{batch.pairs[key].premise} Indeed."
+    key = min(batch.items)
+    text = f"{batch.items[key].premise} Indeed."
     labels = labels_of(version)
     tasks = json.loads((batch.sheets / "tasks.json").read_text())
     exported = []
     for task in tasks:
         data = task["data"]
-        label = labels[batch.pairs[data["pair"]].id]
+        label = labels[batch.items[data["pair"]].id]
         wrote = [text] if data["pair"] == key else []
         if is_min:
             more = {"completed_premise": wrote[0]} if wrote else {}
@@ -275,25 +274,24 @@ def test_completions_in_label_studio(version, tmp_path, is_min):
         exported.append({"data": data, "annotations": [{"completed_by": 7, "result": result}]})
     path = tmp_path / "export.json"
     path.write_text(json.dumps(exported))
-    found = nlihub.annotation.import_answers(version, tmp_path / "batches", [path], QUOTAS)
-    assert found.completions.texts == {batch.pairs[key].id: (text, None)}
+    found = answers_of(tmp_path / "batches", [path])
+    assert found.completions.texts[batch.items[key].id][COLUMNS[0]] == text
     assert found.completions.by_person == {"7": 1}
 
 
 def test_malformed_texts_of_label_studio(version, tmp_path):
     batch = draw(version, tmp_path / "batches")
-    (batch.folder / "answers").mkdir()
-    path = batch.folder / "answers" / "label-studio.json"
+    path = tmp_path / "label-studio.json"
     task = json.loads((batch.sheets / "tasks.json").read_text())[0]
     for value, message in (
-        ({"text": ["one", "two"]}, "expected one text"),
-        ({"text": "one"}, "no list of text"),
+        ({"text": ["one", "two"]}, "expected one value"),
+        ({"text": 1}, "no list of text"),
     ):
         result = [{"from_name": "completed_premise", "value": value}]
         task["annotations"] = [{"completed_by": 1, "result": result}]
         path.write_text(json.dumps([task]))
         with pytest.raises(AnnotationError, match=message):
-            read_answers([batch])
+            nlihub.annotation.import_answers(tmp_path / "batches", [path])
 
 
 def test_sheets_of_another_annotation_are_told_in_one_line(version, tmp_path):
@@ -304,8 +302,8 @@ def test_sheets_of_another_annotation_are_told_in_one_line(version, tmp_path):
         rows, _ = read_sheet(sheet, SHEET)
         moved = [[row["id"], row["hypothesis"], row["premise"], "yes", "", ""] for _, row in rows]
         write_sheet(sheet, SHEET, moved)
-    with pytest.raises(AnnotationError, match="or of another annotation") as error:
-        nlihub.annotation.import_answers(version, tmp_path / "batches", sheets, QUOTAS)
+    with pytest.raises(AnnotationError, match="is of these batches") as error:
+        nlihub.annotation.import_answers(tmp_path / "batches", sheets)
     assert len(error.value.defects) == 3
 
 
@@ -320,57 +318,55 @@ def test_manifests_of_earlier_versions_are_read(version):
 
 def test_a_slip():
     broken = "The mo del is train ed on the"
-    assert not is_slip(broken, "The model is trained on the corpus of Kim (2014).")
-    assert is_slip(broken, "We thank the reviewers.")
-    assert is_slip("x", "A y.")
-    assert not is_slip("x", "x.")
-    assert not is_slip("", "Anything may complete what has no letters.")
+    assert not looks_misplaced(broken, "The model is trained on the corpus of Kim (2014).")
+    assert looks_misplaced(broken, "We thank the reviewers.")
+    assert looks_misplaced("x", "A y.")
+    assert not looks_misplaced("x", "x.")
+    assert not looks_misplaced("", "Anything may complete what has no letters.")
 
 
 def test_settling_by_hand():
-    originals = {"a": ("one two", "three four")}
+    items = {"k": Item("a", "one two", "three four", {})}
 
-    def settle(*found):
-        return settle_completions({"a": [Completed(*one) for one in found]}, originals)
+    def settle(**written):
+        cells = {name: dict(zip(COLUMNS, texts, strict=True)) for name, texts in written.items()}
+        return settle_completions(items, {"k": cells})
 
-    assert settle(("annotator-1", "k", ("one two", ""))).by_person == {}
-    both = settle(
-        ("annotator-1", "k", ("one two five", "")), ("annotator-2", "k", ("", "three four six"))
-    )
-    assert both.texts == {"a": ("one two five", "three four six")}
-    differ = (("annotator-1", "k", ("one two 5", "")), ("annotator-2", "k", ("one two 6", "")))
-    assert [one.column for one in settle(*differ).conflicts] == ["completed_premise"]
-    assert settle(*differ, ("completions", "k", ("one two 7", ""))).texts == {
-        "a": ("one two 7", None)
-    }
-    undone = settle(*differ, ("completions", "k", ("one two", "")))
-    assert (undone.texts, undone.conflicts) == ({}, ())
+    assert settle(one=("one two", "")).by_person == {}
+    both = settle(one=("one two five", ""), two=("", "three four six"))
+    assert [*both.texts["a"].values()] == ["one two five", "three four six"]
+    differ = {"one": ("one two 5", ""), "two": ("one two 6", "")}
+    assert [one.column for one in settle(**differ).conflicts] == ["completed_premise"]
+    decided = settle(**differ, completions=("one two 7", ""))
+    assert [*decided.texts["a"].values()] == ["one two 7", None]
+    undone = settle(**differ, completions=("one two", ""))
+    assert (undone.texts, undone.conflicts) == ({}, [])
 
 
 def test_the_command_line_shows_them(version, tmp_path):
     batches = tmp_path / "batches"
     batch = draw(version, batches)
-    key = min(batch.pairs)
+    key = min(batch.items)
     completed = {
-        (f"annotator-{n}", key): (f"{batch.pairs[key].premise} Run {n}.", "") for n in (1, 2)
+        (f"annotator-{n}", key): (f"{batch.items[key].premise} Run {n}.", "") for n in (1, 2)
     }
     sheets = fill_in(version, batch, tmp_path / "back", completed)
-    shared = ("--batches", str(batches), "--per-class", "validation=2,test=2")
-    done = run_command("annotate", "import", str(version), *map(str, sheets), *shared)
+    shared = ("--batches", str(batches))
+    done = run_command("annotate", "import", str(batches), *map(str, sheets))
     assert "completed      0 sentences of 0 pairs (written by annotator-1 1, annotator-2 1)" in (
         done.stdout
     )
     assert f"conflict       {key} completed_premise" in done.stdout
-    assert f"annotator-2: {batch.pairs[key].premise} Run 2." in done.stdout
+    assert f"annotator-2: {batch.items[key].premise} Run 2." in done.stdout
     done = run_command("annotate", "build", str(version), *shared, "-o", str(tmp_path / "gold"))
     assert done.returncode == 1
     assert "completed in different ways: 1" in done.stderr
     sheet = decide(
-        batch, tmp_path / "completions.csv", {key: (f"{batch.pairs[key].premise} Runs.", "")}
+        batch, tmp_path / "completions.csv", {key: (f"{batch.items[key].premise} Runs.", "")}
     )
-    done = run_command("annotate", "import", str(version), str(sheet), *shared, "--json")
+    done = run_command("annotate", "import", str(batches), str(sheet), "--json")
     found = json.loads(done.stdout)["completions"]
     assert (found["pairs"], found["sentences"], found["conflicts"]) == (1, 1, [])
     with (batch.folder / "completions.csv").open(encoding="utf-8-sig", newline="") as file:
         row = next(row for row in csv.DictReader(file) if row["id"] == key)
-    assert row["candidate"] == batch.pairs[key].id
+    assert row["candidate"] == batch.items[key].id

@@ -1,21 +1,21 @@
 """Exports of Label Studio as tables, and unanswered tasks: pairs, patterns, codes of errors."""
 
 import json
+from dataclasses import replace
 
 import pytest
 from constructing import from_papers
 from label_studio_tables import write_table
 from nlihub.builders.annotation.answers import read_answers
-from nlihub.builders.annotation.batches import read_annotation_batches
-from nlihub.builders.annotation.coding_scheme import CodingScheme
-from nlihub.builders.annotation.error_codes import import_codes
-from nlihub.builders.annotation.error_sheets import DrawnError, write_error_sheets
+from nlihub.builders.annotation.batch import Item, read_batches, write_batch
 from nlihub.builders.annotation.label_studio import (
     is_label_studio_table,
     read_label_studio_json,
     read_label_studio_table,
 )
-from nlihub.builders.procedures.patterns.answer_scale import SCALE
+from nlihub.builders.annotation.pattern_labels import SCALE
+from nlihub.builders.annotation.sheets import COMPLETED
+from nlihub.builders.annotation.task import ERROR, import_answers, review
 from nlihub.builders.spacenli import SpaceNLI
 from nlihub.loaders.errors import AnnotationError, UsageError
 from paper_corpus import make_papers, write_lines
@@ -54,12 +54,16 @@ def test_a_table_is_read_as_it_was_written(tmp_path):
     assert is_label_studio_table(path)
     entries, defects = read_label_studio_table(path)
     assert not defects
-    assert [(e.line, e.annotator, e.key, e.premise, e.answer, e.completed) for e in entries] == [
+    found = [
+        (e.line, e.person, e.key, e.texts[0], e.cells["answer"], tuple(map(e.cells.get, COMPLETED)))
+        for e in entries
+    ]
+    assert found == [
         (2, "2", "b1-0", "=Plain, it is.", "unclear", ("", "")),
         (3, "1", "b1-0", "=Plain, it is.", "neutral", ("'A line\nbreak.", "=x")),
         (5, "2", "b1-4", "'apostrophe first", "", ("", "")),
     ]
-    assert entries[0].hypothesis == 'One, "two"'
+    assert entries[0].texts[1] == 'One, "two"'
 
 
 @pytest.mark.parametrize(
@@ -76,17 +80,17 @@ def test_choices_are_texts_or_json(tmp_path, cell, answer):
     path = write_table(tmp_path / "a.csv", [{**record, "answer": cell, **META}])
     (entry,), defects = read_label_studio_table(path)
     assert not defects
-    assert (entry.answer, entry.premise, entry.hypothesis) == (answer, "[p]", '{"h": 1}')
-    assert entry.annotator == "a@b.org"
+    assert (entry.cells["answer"], entry.texts) == (answer, ("[p]", '{"h": 1}'))
+    assert entry.person == "a@b.org"
 
 
 @pytest.mark.parametrize(
     ("change", "line", "message"),
     [
         ({"annotator": None}, 2, "no annotator: the annotator is not known"),
-        ({"answer": '["a","b"]'}, 2, "expected one choice"),
+        ({"answer": '["a","b"]'}, 2, "answer: expected one value"),
         ({"answer": '{"taxonomy":["a"]}'}, 2, "answer: no list of choices"),
-        ({"completed_premise": '["a","b"]'}, 2, "expected one text"),
+        ({"completed_premise": '["a","b"]'}, 2, "completed_premise: expected one value"),
     ],
 )
 def test_malformed_rows_name_their_line(tmp_path, change, line, message):
@@ -121,7 +125,7 @@ def test_tasks_that_nobody_answered_are_left_out_of_json_min(tmp_path):
     path.write_text(json.dumps([record, {**record, "annotator": 7, "answer": "a"}]))
     entries, defects = read_label_studio_json(path)
     assert not defects
-    assert [(entry.annotator, entry.answer) for entry in entries] == [("7", "a")]
+    assert [(entry.person, entry.cells["answer"]) for entry in entries] == [("7", "a")]
 
 
 # ------------------------------------------------------------------------------ the three imports
@@ -142,9 +146,9 @@ QUOTAS = {"validation": 2, "test": 2}
 def test_pairs(version, tmp_path, suffix, delimiter):
     folder = tmp_path / "batches"
     nlihub.annotation.export(version, folder, QUOTAS)
-    (batch,) = read_annotation_batches(folder)
-    first, second, *_ = sorted(batch.pairs)
-    text = f"{batch.pairs[first].premise} Indeed."
+    (batch,) = read_batches(folder)
+    first, second, *_ = sorted(batch.items)
+    text = f"{batch.items[first].premise} Indeed."
     given = {
         first: {1: {"answer": "neutral", "completed_premise": text}, 2: {"answer": "unclear"}},
         second: {2: {"answer": "reasoning"}},
@@ -152,20 +156,18 @@ def test_pairs(version, tmp_path, suffix, delimiter):
     # The name of an annotator's sheet makes an export no sheet.
     path = tmp_path / f"annotator-1{suffix}"
     write_table(path, records_of(batch.sheets, given), delimiter)
-    found = nlihub.annotation.import_answers(version, folder, [path], QUOTAS)
-    answers = read_answers([batch])
-    id_first, id_second = batch.pairs[first].id, batch.pairs[second].id
-    assert answers.by_pair[id_first] == {"1": "neutral", "2": "unclear"}
-    assert answers.by_pair[id_second] == {"2": "reasoning"}
-    assert found.completions.by_person == {"1": 1}
-    assert [path.name for path in batch.answer_files()] == ["label-studio.csv"]
+    nlihub.annotation.import_answers(folder, [path])
+    answers = read_answers(folder, [batch])
+    assert answers.by_key[first] == {"1": "neutral", "2": "unclear"}
+    assert answers.by_key[second] == {"2": "reasoning"}
+    assert answers.completions.by_person == {"1": 1}
 
 
 def test_an_export_replaces_the_earlier_one_of_another_form(version, tmp_path):
     folder = tmp_path / "batches"
     nlihub.annotation.export(version, folder, QUOTAS)
-    (batch,) = read_annotation_batches(folder)
-    key = min(batch.pairs)
+    (batch,) = read_batches(folder)
+    key = min(batch.items)
     for form, answer in (("csv", "neutral"), ("json", "reasoning"), ("csv", "contrasting")):
         records = records_of(batch.sheets, {key: {1: {"answer": answer}}})
         path = tmp_path / f"export.{form}"
@@ -173,26 +175,24 @@ def test_an_export_replaces_the_earlier_one_of_another_form(version, tmp_path):
             path.write_text(json.dumps(records))
         else:
             write_table(path, records)
-        nlihub.annotation.import_answers(version, folder, [path], QUOTAS)
-        assert read_answers([batch]).by_pair[batch.pairs[key].id] == {"1": answer}
-        assert [path.name for path in batch.answer_files()] == [f"label-studio.{form}"]
-    with pytest.raises(UsageError, match=r"for label-studio\.json, label-studio\.csv"):
-        nlihub.annotation.import_answers(
-            version, folder, [tmp_path / "export.json", tmp_path / "export.csv"], QUOTAS
-        )
+        nlihub.annotation.import_answers(folder, [path])
+        assert read_answers(folder, [batch]).by_key[key] == {"1": answer}
+    both = [tmp_path / "export.json", tmp_path / "export.csv"]
+    with pytest.raises(AnnotationError, match="1 has already answered the pair"):
+        nlihub.annotation.import_answers(folder, both)
 
 
 def test_an_export_without_an_answer(version, tmp_path):
     folder = tmp_path / "batches"
     nlihub.annotation.export(version, folder, QUOTAS)
-    (batch,) = read_annotation_batches(folder)
+    (batch,) = read_batches(folder)
     path = write_table(tmp_path / "export.csv", records_of(batch.sheets, {}))
     with pytest.raises(UsageError, match="no pair is answered; submit answers before exporting"):
-        nlihub.annotation.import_answers(version, folder, [path], QUOTAS)
-    given = {min(batch.pairs): {1: {"answer": "maybe"}}}
+        nlihub.annotation.import_answers(folder, [path])
+    given = {min(batch.items): {1: {"answer": "maybe"}}}
     write_table(path, records_of(batch.sheets, given))
     with pytest.raises(AnnotationError, match=r"export\.csv:2: the answer 'maybe' is unknown"):
-        nlihub.annotation.import_answers(version, folder, [path], QUOTAS)
+        nlihub.annotation.import_answers(folder, [path])
 
 
 def test_patterns(tmp_path):
@@ -213,34 +213,34 @@ def test_patterns(tmp_path):
     ]
     version = build_rows(tmp_path / "version", SpaceNLI.SPEC, {"test": rows}).folder
     nlihub.annotation.sample_patterns(version, tmp_path / "b", n_annotators=2)
-    (batch,) = read_annotation_batches(tmp_path / "b")
-    given = {key: {n: {"answer": SCALE[4 * n]} for n in (0, 1)} for key in batch.pairs}
+    (batch,) = read_batches(tmp_path / "b")
+    given = {key: {n: {"answer": SCALE[4 * n]} for n in (0, 1)} for key in batch.items}
     path = write_table(tmp_path / "export.csv", records_of(batch.sheets, given))
-    nlihub.annotation.import_validation(version, tmp_path / "b", [path])
-    answers = read_answers([batch]).by_pair
+    nlihub.annotation.import_answers(tmp_path / "b", [path])
+    answers = read_answers(tmp_path / "b", [batch]).by_key
     assert list(answers.values()) == [{"0": SCALE[0], "1": SCALE[4]}] * 9
 
 
 def test_codes_of_errors(tmp_path):
-    scheme = CodingScheme({"abbreviation": "A.", "entity similarity": "B.", "mix up": "C."})
+    scheme = {"abbreviation": "A.", "entity similarity": "B.", "mix up": "C."}
     errors = [
-        DrawnError(f"id-{k}", f"=Text {k}, and more.", f"'Claim {k}.", ("no",), {"label": "yes"})
+        Item(f"id-{k}", f"=Text {k}, and more.", f"'Claim {k}.", {"label": "yes"}, {"gold": "yes"})
         for k in range(4)
     ]
-    made = write_error_sheets(
-        tmp_path / "e", errors, scheme, 2, {"dataset": {"name": "x"}, "seed": 3}
-    )
-    first, second, third, _ = made.errors
+    question = replace(ERROR, labels=scheme)
+    made = write_batch(tmp_path / "e", (), question, errors, 2, {})
+    first, second, third, _ = made.items
     further = {"choices": ["entity similarity", "mix up"]}
     given = {
         first: {1: {"answer": "abbreviation", "further": further}, 2: {"answer": "abbreviation"}},
         second: {1: {"answer": "mix up", "further": "abbreviation"}},
     }
     path = write_table(tmp_path / "export.csv", records_of(made.sheets, given))
-    found = import_codes(made.folder, [path])
+    import_answers(tmp_path / "e", [path])
+    found = review(tmp_path / "e")
     assert [share.n for share in found.codes.values()] == [2, 0, 1]
     assert [share.n for share in found.further.values()] == [1, 1, 1]
     assert found.n_uncoded == 2
     write_table(path, records_of(made.sheets, {third: {1: {"further": "abbreviation"}}}))
     with pytest.raises(AnnotationError, match="has a blank code"):
-        import_codes(made.folder, [path])
+        import_answers(tmp_path / "e", [path])

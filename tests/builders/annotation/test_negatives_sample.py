@@ -7,14 +7,10 @@ from itertools import pairwise
 
 import pytest
 from command_line import run_command
-from nlihub.builders.annotation.batches import read_annotation_batches
-from nlihub.builders.annotation.sheets import SHEET_COLUMNS, read_sheet, write_sheet
-from nlihub.builders.annotation.true_negatives import (
-    CONTROLS,
-    draw_sample,
-    list_sample_pairs,
-    wilson_interval,
-)
+from nlihub.builders.annotation.agreement import Share, to_json, wilson_interval
+from nlihub.builders.annotation.batch import read_batches
+from nlihub.builders.annotation.draw import draw_negatives
+from nlihub.builders.annotation.sheets import read_sheet, write_sheet
 from nlihub.builders.bionli import BioNLI
 from nlihub.builders.scinli import SciNLI
 from nlihub.builders.versions.version import BuiltVersion
@@ -24,6 +20,7 @@ from small_versions import build_rows
 
 import nlihub
 
+SHEET_COLUMNS = ("id", "premise", "hypothesis", "answer")
 STRATEGIES = ("SEN", "GEN", "GEN-ND")
 
 
@@ -61,12 +58,12 @@ def answer(version, batch, folder, say):
     """Fills the sheets in; ``say`` gives the answer of an expert to the number-th of a kind."""
     folder.mkdir()
     known = categories_of(version)
-    for expert in batch.annotators:
+    for expert in batch.people:
         seen = {}
-        rows, _ = read_sheet(batch.sheets / f"{expert}.csv", SHEET_COLUMNS)
+        rows, _ = read_sheet(batch.sheets / f"{expert}-b001.csv", SHEET_COLUMNS)
         filled = []
         for _, row in sorted(rows, key=lambda found: found[1]["id"]):
-            kind = known[batch.pairs[row["id"]].id]["category"]
+            kind = known[batch.items[row["id"]].id]["category"]
             seen[kind] = seen.get(kind, 0) + 1
             texts = [row[name] for name in SHEET_COLUMNS[:3]]
             filled.append([*texts, say(expert, kind, seen[kind])])
@@ -76,12 +73,12 @@ def answer(version, batch, folder, say):
 
 def test_the_sample_is_blind(version, tmp_path):
     made = nlihub.annotation.sample_negatives(
-        version, tmp_path, strategies=["GEN", "GEN-ND"], per_strategy=5, n_controls=4
+        version, tmp_path, strategies=["GEN", "GEN-ND"], n_pairs=14, n_controls=4
     )
     assert (made.n_pairs, made.short) == (14, {})
-    (batch,) = read_annotation_batches(tmp_path)
+    (batch,) = read_batches(tmp_path)
     known = categories_of(version)
-    drawn = [known[pair.id] for pair in batch.pairs.values()]
+    drawn = [known[pair.id] for pair in batch.items.values()]
     kinds = [row["category"] for row in drawn]
     assert {kind: kinds.count(kind) for kind in set(kinds)} == {
         "GEN": 5,
@@ -96,7 +93,7 @@ def test_the_sample_is_blind(version, tmp_path):
     for path in shown:
         text = path.read_text(encoding="utf-8-sig")
         assert not re.search(r"GEN|SEN|positive|entail|control|train-|test-", text), path
-    with (batch.sheets / "annotator-1.csv").open(encoding="utf-8-sig", newline="") as file:
+    with (batch.sheets / "annotator-1-b001.csv").open(encoding="utf-8-sig", newline="") as file:
         header, *cells = csv.reader(file)
     assert header == ["id", "premise", "hypothesis", "answer"]
     assert all(re.fullmatch(r"b001-00\d\d", row[0]) and row[3] == "" for row in cells)
@@ -106,36 +103,32 @@ def test_the_sample_is_blind(version, tmp_path):
     assert 'value="Conclusion"' in (batch.sheets / "labels.xml").read_text()
 
 
-def test_the_draw_depends_on_ids_and_seed_alone(version):
-    pairs = list_sample_pairs(BuiltVersion(version))
-    assert {name: len(found) for name, found in pairs.items()} == {
-        CONTROLS: 20,
-        "SEN": 20,
-        "GEN": 20,
-        "GEN-ND": 20,
-    }
-    wanted = {"GEN": 4, "SEN": 3, CONTROLS: 2}
-    one = draw_sample(pairs, (), wanted, 1)
-    turned = {name: found[::-1] for name, found in reversed(pairs.items())}
-    assert draw_sample(turned, (), dict(reversed(wanted.items())), 1) == one
-    assert set(draw_sample(pairs, (), wanted, 2).ids) != set(one.ids)
-    after = draw_sample(pairs, one.ids, wanted, 1)
-    assert not set(after.ids) & set(one.ids)
-    groups = {id_: group for found in pairs.values() for id_, group in found}
-    assert not {groups[id_] for id_ in after.ids} & {groups[id_] for id_ in one.ids}
+def test_the_draw_depends_on_ids_and_seed_alone(version, tmp_path):
+    built = BuiltVersion(version)
+    turned = {"train": rows_of(10, "a")[::-1], "test": rows_of(10, "b")}
+    other = build_rows(tmp_path / "turned", BioNLI.SPEC, {"test": turned["test"]}).folder
+    draws = [draw_negatives(built, (), ["GEN", "SEN"], 9, 2, seed) for seed in (1, 1, 2)]
+    ids = [[item.id for item in drawn.items] for drawn in draws]
+    assert ids[0] == ids[1] and set(ids[0]) != set(ids[2])
+    kinds = [item.facts["category"] for item in draws[0].items]
+    assert {kind: kinds.count(kind) for kind in kinds} in (
+        {"GEN": 4, "SEN": 3, "controls": 2},
+        {"GEN": 3, "SEN": 4, "controls": 2},
+    )
+    assert len(draw_negatives(BuiltVersion(other), (), None, None, 0, 1).items) == 30
 
 
 def test_a_mechanism_comes_again_where_none_is_left(version):
-    pairs = list_sample_pairs(BuiltVersion(version))
-    found = draw_sample(pairs, (), {"GEN": 30, "SEN": 15, CONTROLS: 0}, 1)
-    assert (len(found.ids), len(set(found.ids)), found.short) == (35, 35, {"GEN": 10})
+    found = draw_negatives(BuiltVersion(version), (), ["GEN", "SEN"], 50, 0, 1)
+    assert len({item.id for item in found.items}) == len(found.items) == 40
+    assert found.short == {"GEN": 5, "SEN": 5}
 
 
 def test_the_share_of_true_negatives(version, tmp_path):
     nlihub.annotation.sample_negatives(
-        version, tmp_path / "b", strategies=["GEN", "SEN"], per_strategy=8, n_controls=4
+        version, tmp_path / "b", strategies=["GEN", "SEN"], n_pairs=20, n_controls=4
     )
-    (batch,) = read_annotation_batches(tmp_path / "b")
+    (batch,) = read_batches(tmp_path / "b")
 
     def say(expert, kind, number):
         if kind == "positive":
@@ -149,7 +142,8 @@ def test_the_share_of_true_negatives(version, tmp_path):
         return "" if kind == "SEN" and number == 8 and expert == "annotator-2" else "no"
 
     answers = answer(version, batch, tmp_path / "answers", say)
-    found = nlihub.annotation.import_judgements(version, tmp_path / "b", answers)
+    nlihub.annotation.import_answers(tmp_path / "b", answers)
+    found = nlihub.annotation.review(tmp_path / "b")
     gen, sen = found.strategies["GEN"], found.strategies["SEN"]
     assert (gen.n_pairs, gen.as_expected.n, gen.as_expected.of) == (8, 5, 8)
     assert (gen.answers.n, gen.answers.of) == (11, 16)  # ten of five pairs, one of the second
@@ -163,17 +157,16 @@ def test_the_share_of_true_negatives(version, tmp_path):
     # 18 of 19 agree; of 38 answers 27 are "no", 9 "yes" and 2 "unclear".
     by_chance = (27**2 + 9**2 + 2**2) / 38**2
     assert agreement.kappa == pytest.approx((18 / 19 - by_chance) / (1 - by_chance))
-    assert nlihub.annotation.review_judgements(version, tmp_path / "b") == found
-    assert json.loads(json.dumps(found.as_json()))["strategies"]["GEN"]["as_expected"] == {
+    assert json.loads(json.dumps(to_json(found)))["strategies"]["GEN"]["as_expected"] == {
         "n": 5,
         "of": 8,
         "value": 0.625,
     }
     second = nlihub.annotation.sample_negatives(
-        version, tmp_path / "b", strategies=["GEN"], per_strategy=3
+        version, tmp_path / "b", strategies=["GEN"], n_pairs=3
     )
     assert second.folder.name == "batch-002"
-    review = nlihub.annotation.review_judgements(version, tmp_path / "b")
+    review = nlihub.annotation.review(tmp_path / "b")
     assert (review.strategies["GEN"].n_pairs, review.strategies["GEN"].as_expected.of) == (11, 8)
 
 
@@ -186,14 +179,14 @@ def wilson_by_hand(n, of):
 
 @pytest.mark.parametrize(("n", "of"), [(0, 25), (22, 25), (25, 25), (1, 2)])
 def test_the_interval(n, of):
-    assert wilson_interval(n, of) == pytest.approx(wilson_by_hand(n, of), abs=1e-12)
+    assert wilson_interval(Share(n, of)) == pytest.approx(wilson_by_hand(n, of), abs=1e-12)
 
 
 def test_no_interval_of_nothing(version, tmp_path):
-    nlihub.annotation.sample_negatives(version, tmp_path, strategies=["GEN"], per_strategy=2)
-    found = nlihub.annotation.review_judgements(version, tmp_path)
+    nlihub.annotation.sample_negatives(version, tmp_path, strategies=["GEN"], n_pairs=2)
+    found = nlihub.annotation.review(tmp_path)
     assert found.strategies["GEN"].interval is None
-    assert (found.controls, found.as_json()["negatives"]["as_expected"]["value"]) == (None, None)
+    assert (found.controls, to_json(found)["negatives"]["as_expected"]["value"]) == (None, None)
 
 
 @pytest.mark.parametrize(
@@ -209,14 +202,14 @@ def test_no_interval_of_nothing(version, tmp_path):
     ],
 )
 def test_bad_answers_are_refused_by_file_and_line(version, tmp_path, change, message):
-    nlihub.annotation.sample_negatives(version, tmp_path / "b", strategies=["GEN"], per_strategy=4)
-    (batch,) = read_annotation_batches(tmp_path / "b")
+    nlihub.annotation.sample_negatives(version, tmp_path / "b", strategies=["GEN"], n_pairs=4)
+    (batch,) = read_batches(tmp_path / "b")
     answers = answer(version, batch, tmp_path / "answers", lambda *_: "no")
     text = answers[0].read_text(encoding="utf-8-sig")
     answers[0].write_text(change(text), encoding="utf-8")
-    with pytest.raises(AnnotationError, match=rf"annotator-1\.csv:\d+: .*{message}"):
-        nlihub.annotation.import_judgements(version, tmp_path / "b", answers)
-    assert nlihub.annotation.review_judgements(version, tmp_path / "b").negatives.answers.of == 0
+    with pytest.raises(AnnotationError, match=rf"annotator-1.*csv:\d+: .*{message}"):
+        nlihub.annotation.import_answers(tmp_path / "b", answers)
+    assert nlihub.annotation.review(tmp_path / "b").negatives.answers.of == 0
 
 
 def test_what_makes_no_sense_is_refused(version, tmp_path):
@@ -225,31 +218,32 @@ def test_what_makes_no_sense_is_refused(version, tmp_path):
 
     with pytest.raises(UnknownNameError, match=r"'GENND'\. Did you mean 'GEN-ND'"):
         sample(strategies=["GENND"])
-    with pytest.raises(UsageError, match="expected 0 or more, not all 0"):
-        sample(per_strategy=0)
+    with pytest.raises(UsageError, match="expected 1 or more"):
+        sample(n_pairs=0)
     with pytest.raises(UsageError, match="a majority needs 2"):
         sample(n_annotators=1)
-    with pytest.raises(UsageError, match="has no batch; make one: nlihub annotate sample"):
-        nlihub.annotation.review_judgements(version, tmp_path / "b")
-    with pytest.raises(UsageError, match="has no batch; make one: nlihub annotate sample"):
-        nlihub.annotation.import_judgements(version, tmp_path / "b", [])
+    with pytest.raises(UsageError, match="has no batch; make one"):
+        nlihub.annotation.review(tmp_path / "b")
+    with pytest.raises(UsageError, match="has no batch; make one"):
+        nlihub.annotation.import_answers(tmp_path / "b", [])
     other = build_rows(tmp_path / "s", SciNLI.SPEC, {"test": [{"label": "neutral"}]}).folder
-    with pytest.raises(UsageError, match="expected not_entailment and entailment"):
+    with pytest.raises(UsageError, match="expected not_entailment, entailment"):
         sample(other)
     alone = [{**row, "category": None} for row in rows_of(2, "c")]
     none = build_rows(tmp_path / "n", BioNLI.SPEC, {"test": alone}).folder
     with pytest.raises(UsageError, match="no negatives with a category"):
         sample(none)
-    sample(per_strategy=2)
+    sample(n_pairs=6)
     with pytest.raises(UsageError, match="has no answers yet"):
-        sample(per_strategy=2)
+        sample(n_pairs=6)
+    (batch,) = read_batches(tmp_path / "b")
+    files = answer(version, batch, tmp_path / "a", lambda *_: "no")
+    nlihub.annotation.import_answers(tmp_path / "b", files)
     changed = build_rows(tmp_path / "c", BioNLI.SPEC, {"train": rows_of(10, "z")}).folder
     with pytest.raises(AnnotationError, match="the version that the batches were drawn from"):
-        nlihub.annotation.review_judgements(changed, tmp_path / "b")
-    settings = tmp_path / "b" / "batch-001" / "batch.json"
-    settings.write_text(json.dumps({"labels": ["a", "b"], "n_annotators": 2}))
-    with pytest.raises(UsageError, match="asks for a, b, not whether"):
-        nlihub.annotation.review_judgements(version, tmp_path / "b")
+        sample(changed)
+    with pytest.raises(UsageError, match="has no patterns"):
+        nlihub.annotation.review(tmp_path / "b", min_agreement=0.5)
 
 
 def test_the_official_release(releases, tmp_path):
@@ -257,9 +251,9 @@ def test_the_official_release(releases, tmp_path):
     found = nlihub.stats(str(folder))
     assert {each.category for each in found.negatives} == {*BioNLI.SPEC.categories} - {"positive"}
     assert all(each.words[0] > 0 and not each.without_positive for each in found.negatives)
-    made = nlihub.annotation.sample_negatives(folder, tmp_path / "b", n_controls=3, per_strategy=3)
+    made = nlihub.annotation.sample_negatives(folder, tmp_path / "b", n_controls=3, n_pairs=30)
     assert (made.n_pairs, made.short) == (30, {})
-    assert len(nlihub.annotation.review_judgements(folder, tmp_path / "b").strategies) == 9
+    assert len(nlihub.annotation.review(tmp_path / "b").strategies) == 9
 
 
 def test_the_command_line_leads_through(version, tmp_path):
@@ -269,18 +263,18 @@ def test_the_command_line_leads_through(version, tmp_path):
         assert "Traceback" not in done.stderr
         return done.stdout + done.stderr
 
-    options = ("--strategies", "GEN,SEN", "--per-strategy", 25, "--controls", 2)
+    options = ("--strategies", "GEN,SEN", "--pairs", 52, "--controls", 2)
     said = run("sample", version, "--batches", "b", *options)
     assert "nlihub: GEN: 5 fewer than asked for are left" in said
     assert "nlihub: 42 pairs" in said
-    (batch,) = read_annotation_batches(tmp_path / "b")
+    (batch,) = read_batches(tmp_path / "b")
     answers = answer(
         version, batch, tmp_path / "a", lambda _, kind, n: "yes" if kind == "positive" else "no"
     )
-    said = run("import", version, *answers, "--batches", "b")
+    said = run("import", "b", *answers)
     assert "GEN            20 of 20 true negatives (100.0 %, 95 % interval 83.9-100.0)" in said
     assert "controls       2 of 2 judged entailed" in said
     assert "Fleiss' kappa  1.00 over 42 pairs" in said
-    assert '"kappa": 1.0' in run("review", version, "--batches", "b", "--json")
+    assert '"kappa": 1.0' in run("review", "b", "--json")
     said = run("sample", version, "--batches", "c", "--strategies", "X", code=2)
     assert "There is no strategy 'X'" in said

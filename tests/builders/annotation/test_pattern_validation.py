@@ -4,25 +4,25 @@ import itertools
 import json
 import random
 import re
+from collections import Counter
 
 import pytest
 from command_line import run_command
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from nlihub.builders.annotation.batches import read_annotation_batches
-from nlihub.builders.annotation.pattern_problems import draw_problems, read_problems
-from nlihub.builders.annotation.sheets import SHEET_COLUMNS, read_sheet, write_sheet
-from nlihub.builders.procedures.patterns.answer_scale import (
-    LABELS_BY_POINT,
+from nlihub.builders.annotation.agreement import to_json
+from nlihub.builders.annotation.batch import read_batches
+from nlihub.builders.annotation.draw import draw_problems, read_rows
+from nlihub.builders.annotation.pattern_labels import (
     MAPPINGS,
     MAX_EXHAUSTIVE,
     SCALE,
     SYMMETRIC,
     choose_mappings,
-    exact_kappa,
     mapped_kappa,
 )
-from nlihub.builders.procedures.patterns.validation import cohen_kappa
+from nlihub.builders.annotation.sheets import read_sheet, write_sheet
+from nlihub.builders.core.kappa import cohen_kappa
 from nlihub.builders.scinli import SciNLI
 from nlihub.builders.spacenli import SpaceNLI
 from nlihub.builders.versions.version import BuiltVersion
@@ -32,7 +32,9 @@ from small_versions import build_rows
 
 import nlihub
 
+SHEET_COLUMNS = ("id", "premise", "hypothesis", "answer")
 LABELS = ("entailment", "neutral", "contradiction")
+LABELS_BY_POINT = LABELS[::-1]
 CATEGORIES = ("directional", "projective")
 #: The points that an annotator gives for a label, by their mappings.
 HABITS = {
@@ -69,18 +71,19 @@ def version(tmp_path_factory):
 
 
 def rows_by_id(version):
-    built = BuiltVersion(version)
-    return {row["id"]: row for row in read_problems(built).to_pylist()}
+    columns = ("id", "group", "category", "label")
+    rows = read_rows(BuiltVersion(version), "default", columns)
+    return {row["id"]: row for row in rows}
 
 
 def fill_in(version, batch, folder, say):
     """Fills the sheets in; ``say`` gives an annotator's answer to a problem, by its row."""
     folder.mkdir()
     known = rows_by_id(version)
-    for name in batch.annotators:
-        rows, _ = read_sheet(batch.sheets / f"{name}.csv", SHEET_COLUMNS)
+    for name in batch.people:
+        rows, _ = read_sheet(batch.sheets / f"{name}-b001.csv", SHEET_COLUMNS)
         filled = [
-            [*(row[column] for column in SHEET_COLUMNS[:3]), say(name, known[batch.pairs[key].id])]
+            [*(row[column] for column in SHEET_COLUMNS[:3]), say(name, known[batch.items[key].id])]
             for _, row in rows
             for key in (row["id"],)
         ]
@@ -90,9 +93,14 @@ def fill_in(version, batch, folder, say):
 
 def annotate(version, folder, say, **options):
     nlihub.annotation.sample_patterns(version, folder / "batches", **options)
-    (batch,) = read_annotation_batches(folder / "batches")
+    (batch,) = read_batches(folder / "batches")
     sheets = fill_in(version, batch, folder / "back", say)
-    return nlihub.annotation.import_validation(version, folder / "batches", sheets)
+    nlihub.annotation.import_answers(folder / "batches", sheets)
+    return nlihub.annotation.review(folder / "batches")
+
+
+def scale_of(mapping):
+    return next(name for name, labels in MAPPINGS.items() if labels == mapping)
 
 
 def by_habit(seed, error=0.0):
@@ -109,11 +117,11 @@ def by_habit(seed, error=0.0):
 
 
 def test_the_sample_is_blind(version, tmp_path):
-    made = nlihub.annotation.sample_patterns(version, tmp_path, per_pattern=2)
+    made = nlihub.annotation.sample_patterns(version, tmp_path, n_pairs=48)
     assert (made.n_pairs, made.short) == (48, {})
-    (batch,) = read_annotation_batches(tmp_path)
+    (batch,) = read_batches(tmp_path)
     known = rows_by_id(version)
-    groups = [known[pair.id]["group"] for pair in batch.pairs.values()]
+    groups = [known[pair.id]["group"] for pair in batch.items.values()]
     assert sorted(groups) == sorted(2 * [f"{n}p" for n in range(24)])
     assert sum(one == other for one, other in itertools.pairwise(groups)) < 12
     orders = []
@@ -134,33 +142,26 @@ def test_the_sample_is_blind(version, tmp_path):
     assert "TextArea" not in config
 
 
-def test_the_draw_depends_on_ids_and_seed_alone(version):
-    problems = read_problems(BuiltVersion(version))
-    one = draw_problems(problems, (), 3, 1)
-    turned = problems.take(list(range(len(problems)))[::-1])
-    assert draw_problems(turned, (), 3, 1) == one
-    assert draw_problems(problems, (), 3, 2)[0] != one[0]
-    later, short = draw_problems(problems, one[0], 4, 1)
-    assert not set(later) & set(one[0])
-    assert short == {f"{n}p": 1 for n in range(24)}
-
-
 def test_patterns_and_classes_are_chosen(version):
-    problems = read_problems(BuiltVersion(version))
-    known = rows_by_id(version)
-    ids, _ = draw_problems(problems, (), 1, 1, categories=["projective"])
-    assert {known[id_]["category"] for id_ in ids} == {"projective"}
-    assert len(ids) == 12
-    ids, _ = draw_problems(problems, (), 3, 1, patterns=["4p", "7p"])
-    assert sorted(known[id_]["group"] for id_ in ids) == ["4p"] * 3 + ["7p"] * 3
+    built = BuiltVersion(version)
+
+    def draw(**options):
+        given = {"patterns": None, "categories": None, "n_pairs": None, "seed": 1, **options}
+        return draw_problems(built, (), **given)
+
+    assert draw().items == draw().items != draw(seed=2).items
+    found = draw(categories=["projective"], n_pairs=12)
+    assert {item.facts["category"] for item in found.items} == {"projective"}
+    found = draw(patterns=["4p", "7p"], n_pairs=7)
+    groups = [item.facts["group"] for item in found.items]
+    assert sorted(map(groups.count, ("4p", "7p"))) == [3, 4]
+    assert draw(n_pairs=7 * 24).short == {f"{n}p": 1 for n in range(24)}
     with pytest.raises(UnknownNameError, match="no pattern '44p'"):
-        draw_problems(problems, (), 3, 1, patterns=["44p"])
+        draw(patterns=["44p"])
     with pytest.raises(UnknownNameError, match="no inference class 'directed'"):
-        draw_problems(problems, (), 3, 1, categories=["directed"])
+        draw(categories=["directed"])
     with pytest.raises(UsageError, match="1 or more"):
-        draw_problems(problems, (), 0, 1)
-    with pytest.raises(UsageError, match="No problem is left"):
-        draw_problems(problems, known, 3, 1)
+        draw(n_pairs=0)
 
 
 # ------------------------------------------------------------------------------ the mappings
@@ -173,10 +174,8 @@ def test_the_mappings_are_monotone_and_unknown_is_neutral():
         for labels in sorted_labels
         if labels[2] == "neutral" and set(labels) == set(LABELS_BY_POINT)
     }
-    assert {mapping.labels for mapping in MAPPINGS} == expected
-    assert len(MAPPINGS) == len(expected) == 4
-    assert [str(mapping) for mapping in MAPPINGS] == ["2-1-2", "1-2-2", "2-2-1", "1-3-1"]
-    assert MAPPINGS[0] == SYMMETRIC
+    assert {tuple(mapping.values()) for mapping in MAPPINGS.values()} == expected
+    assert list(MAPPINGS) == [SYMMETRIC, "1-2-2", "2-2-1", "1-3-1"]
 
 
 def test_labels_are_not_merged_to_agree():
@@ -198,10 +197,7 @@ ANSWERS = st.lists(st.tuples(*[st.integers(0, len(SCALE) - 1)] * 3), min_size=1,
 
 
 def table_of(one, other):
-    table = [[0] * len(SCALE) for _ in SCALE]
-    for a, b in zip(one, other, strict=True):
-        table[a][b] += 1
-    return table
+    return Counter((SCALE[a], SCALE[b]) for a, b in zip(one, other, strict=True))
 
 
 def slow_kappa(one, other):
@@ -222,7 +218,7 @@ def test_no_other_choice_of_mappings_agrees_better(answers):
 
     def mean(mappings):
         labelled = [
-            [mapping.labels[point] for point in points]
+            [MAPPINGS[mapping][SCALE[point]] for point in points]
             for mapping, points in zip(mappings, answers, strict=True)
         ]
         return sum(slow_kappa(labelled[i], labelled[j]) for i, j in pairs) / 3
@@ -236,11 +232,11 @@ def test_no_other_choice_of_mappings_agrees_better(answers):
 
 
 @settings(max_examples=50, deadline=None)
-@given(ANSWERS, st.sampled_from(MAPPINGS), st.sampled_from(MAPPINGS))
+@given(ANSWERS, st.sampled_from(list(MAPPINGS)), st.sampled_from(list(MAPPINGS)))
 def test_kappa_is_that_of_scikit_learn(answers, first, second):
     kappa = mapped_kappa(table_of(answers[0], answers[1]), first, second)
-    one = [first.labels[point] for point in answers[0]]
-    other = [second.labels[point] for point in answers[1]]
+    one = [MAPPINGS[first][SCALE[point]] for point in answers[0]]
+    other = [MAPPINGS[second][SCALE[point]] for point in answers[1]]
     if len({*one, *other}) == 1:
         assert kappa is None
     else:
@@ -248,11 +244,9 @@ def test_kappa_is_that_of_scikit_learn(answers, first, second):
 
 
 def test_kappa_of_nothing():
-    for answers in ([], ["entailment"] * 3):
-        assert cohen_kappa(answers, answers) is None  # as scikit-learn's, which is NaN
-    assert exact_kappa([[0, 0], [0, 0]]) is None
-    assert exact_kappa([[3, 0], [0, 0]]) is None
-    assert exact_kappa([[0, 2], [2, 0]]) == -1
+    for counts in ({}, {("a", "a"): 3}):
+        assert cohen_kappa(counts) is None  # as scikit-learn's, which is NaN
+    assert cohen_kappa({("a", "b"): 2, ("b", "a"): 2}) == -1
 
 
 def test_more_annotators_than_can_be_tried_out():
@@ -268,7 +262,7 @@ def test_more_annotators_than_can_be_tried_out():
         for one, other in itertools.combinations(names, 2)
     }
     chosen = choose_mappings(names, counts)
-    assert [str(chosen[name]) for name in names[:3]] == list(PLANTED.values())
+    assert [chosen[name] for name in names[:3]] == list(PLANTED.values())
     assert len({chosen[name] for name in names[::3]}) == 1
 
 
@@ -277,28 +271,26 @@ def test_more_annotators_than_can_be_tried_out():
 
 def test_planted_mappings_are_found(version, tmp_path):
     found = annotate(version, tmp_path, by_habit(1))
-    assert {name: str(one.mapping) for name, one in found.annotators.items()} == PLANTED
+    assert {name: scale_of(one.mapping) for name, one in found.annotators.items()} == PLANTED
     assert found.kappa == 1
     assert found.symmetric_kappa < 0.8
-    assert found.unanimity.before == found.unanimity.after
-    assert (found.unanimity.before.n, found.unanimity.before.of) == (72, 72)
+    assert found.unanimous.before == found.unanimous.after
+    assert (found.unanimous.before.n, found.unanimous.before.of) == (72, 72)
     assert {one.status for one in found.patterns.values()} == {"kept"}
-    assert found.as_json()["to_remove"] == []
+    assert to_json(found)["to_remove"] == []
 
 
 def test_kappas_with_errors_are_those_of_a_slow_reference(version, tmp_path):
     found = annotate(version, tmp_path, by_habit(2, error=0.2))
-    batches = read_annotation_batches(tmp_path / "batches")
-    given_ = {}
-    for path in batches[0].answer_files():
-        rows, _ = read_sheet(path, SHEET_COLUMNS)
-        given_[path.stem] = {row["id"]: SCALE.index(row["answer"]) for _, row in rows}
-    keys = sorted(batches[0].pairs)
-    points = {name: [answers[key] for key in keys] for name, answers in given_.items()}
+    (stored,) = json.loads((tmp_path / "batches" / "answers.json").read_text()).values()
+    points = {
+        name: [SCALE.index(cells["answer"]) for _, cells in sorted(written.items())]
+        for name, written in stored.items()
+    }
 
     def mean(mappings):
         labelled = {
-            name: [mapping.labels[point] for point in points[name]]
+            name: [MAPPINGS[mapping][SCALE[point]] for point in points[name]]
             for name, mapping in zip(sorted(points), mappings, strict=True)
         }
         pairs = itertools.combinations(sorted(points), 2)
@@ -307,7 +299,7 @@ def test_kappas_with_errors_are_those_of_a_slow_reference(version, tmp_path):
     best = max(mean(each) for each in itertools.product(MAPPINGS, repeat=3))
     assert found.kappa == pytest.approx(best)
     assert found.symmetric_kappa == pytest.approx(mean([SYMMETRIC] * 3))
-    assert {str(one.mapping) for one in found.annotators.values()} == set(PLANTED.values())
+    assert {scale_of(one.mapping) for one in found.annotators.values()} == set(PLANTED.values())
 
 
 def test_patterns_by_hand(version, tmp_path):
@@ -346,27 +338,27 @@ def test_patterns_by_hand(version, tmp_path):
     share = found.patterns["3p"].agreement
     assert (share.n, share.of) == (7, 9)
     assert found.patterns["4p"].others == {"difficult": 3, "skip": 3}
-    assert found.outcomes == {"kept": 63, "gold differs": 3, "no majority": 3, "unclear": 3}
+    assert found.problems == {"kept": 63, "gold differs": 3, "no majority": 3, "unclear": 3}
     # Not unanimous with the label: 3 of each of 0p, 1p, 2p and 4p, and one of 3p.
-    before, after = found.unanimity.before, found.unanimity.after
+    before, after = found.unanimous.before, found.unanimous.after
     assert (before.n, before.of) == (72 - 13, 72)
     assert (after.n, after.of) == (72 - 13, 72 - 9)
-    assert found.as_json()["to_remove"] == ["1p", "4p", "2p"]
+    assert to_json(found)["to_remove"] == ["1p", "4p", "2p"]
     assert found.annotators["annotator-2"].answers["skip"] == 3
     # Where one of the two skips or finds it difficult, the pair is not compared.
-    n = {pair: one.n_problems for pair, one in found.kappas.items()}
+    n = {pair: one.n_problems for one in found.pairs for pair in [one.annotators]}
     assert n["annotator-1", "annotator-2"] == 72 - 3 - 3
     assert n["annotator-1", "annotator-3"] == 72 - 1 - 3
     # By label and by class they are parts of the whole.
     for parts in (found.by_label, found.by_category):
         assert sum(one.before.of for one in parts.values()) == 72
         assert sum(one.after.n for one in parts.values()) == after.n
-    strict = nlihub.annotation.review_validation(version, tmp_path / "batches", min_agreement=0.8)
+    strict = nlihub.annotation.review(tmp_path / "batches", min_agreement=0.8)
     assert strict.patterns["3p"].status == "low agreement"
-    loose = nlihub.annotation.review_validation(version, tmp_path / "batches", min_agreement=0)
+    loose = nlihub.annotation.review(tmp_path / "batches", min_agreement=0)
     assert loose.patterns["2p"].status == "kept"
     with pytest.raises(UsageError, match="from 0 to 1"):
-        nlihub.annotation.review_validation(version, tmp_path / "batches", min_agreement=2)
+        nlihub.annotation.review(tmp_path / "batches", min_agreement=2)
 
 
 def test_half_of_the_answers(version, tmp_path):
@@ -376,32 +368,32 @@ def test_half_of_the_answers(version, tmp_path):
         return "" if name == "annotator-3" else SCALE[HABITS["annotator-1"][row["label"]][0]]
 
     found = annotate(version, tmp_path, say)
-    assert found.unanimity.before.of == 0
-    assert found.outcomes == {"kept": 72}  # two of three agree already
+    assert found.unanimous.before.of == 0
+    assert found.problems == {"kept": 72}  # two of three agree already
     assert {one.status for one in found.patterns.values()} == {"kept"}
-    assert json.loads(json.dumps(found.as_json(), allow_nan=False))["kappa"] == 1
+    assert json.loads(json.dumps(to_json(found), allow_nan=False))["kappa"] == 1
 
 
 def test_nothing_is_answered(version, tmp_path):
     nlihub.annotation.sample_patterns(version, tmp_path)
-    found = nlihub.annotation.review_validation(version, tmp_path)
+    found = nlihub.annotation.review(tmp_path)
     assert found.kappa is None
     assert {one.status for one in found.patterns.values()} == {"not enough answers"}
-    assert json.loads(json.dumps(found.as_json(), allow_nan=False))["pairs"] == []
+    assert json.loads(json.dumps(to_json(found), allow_nan=False))["pairs"] == []
 
 
 # --------------------------------------------------------------------------- what is refused
 
 
 def test_the_open_bank(built, tmp_path):
-    made = nlihub.annotation.sample_patterns(built, tmp_path, per_pattern=1)
-    n_patterns = len(set(read_problems(BuiltVersion(built))["group"].to_pylist()))
-    assert (made.n_pairs, made.short) == (n_patterns, {})
+    made = nlihub.annotation.sample_patterns(built, tmp_path)
+    n_patterns = len({row["group"] for row in rows_by_id(built).values()})
+    assert (made.n_pairs, made.short) == (3 * n_patterns, {})
 
 
 def test_bad_answers_and_other_datasets_are_refused(version, tmp_path):
     nlihub.annotation.sample_patterns(version, tmp_path / "b")
-    (batch,) = read_annotation_batches(tmp_path / "b")
+    (batch,) = read_batches(tmp_path / "b")
     for number, (answer, message) in enumerate(
         {
             "unclear": r"'unclear' is unknown; expected definitely false, .*, difficult, skip",
@@ -411,14 +403,12 @@ def test_bad_answers_and_other_datasets_are_refused(version, tmp_path):
     ):
         sheets = fill_in(version, batch, tmp_path / str(number), lambda *_, a=answer: a)
         with pytest.raises(AnnotationError, match=message):
-            nlihub.annotation.import_validation(version, tmp_path / "b", sheets)
-    with pytest.raises(UsageError, match="not a sample of negatives"):
-        nlihub.annotation.review_judgements(version, tmp_path / "b")
+            nlihub.annotation.import_answers(tmp_path / "b", sheets)
     other = build_rows(tmp_path / "v", SciNLI.SPEC, {"test": [{"label": "neutral"}]}).folder
     with pytest.raises(UsageError, match=r"has the labels .*drawn from patterns"):
         nlihub.annotation.sample_patterns(other, tmp_path / "c")
     with pytest.raises(UsageError, match="has no batch"):
-        nlihub.annotation.review_validation(version, tmp_path / "c")
+        nlihub.annotation.review(tmp_path / "c")
     with pytest.raises(UsageError, match="has no answers yet"):
         nlihub.annotation.sample_patterns(version, tmp_path / "b")
 
@@ -432,13 +422,13 @@ def test_rows_without_a_pattern_are_refused(tmp_path):
 
 
 def test_another_version_is_refused(version, tmp_path):
-    nlihub.annotation.sample_patterns(version, tmp_path / "b")
+    annotate(version, tmp_path, by_habit(1))
     rows = rows_of(24, 6)
     for row in rows:
         row["hypothesis"] = f"{row['hypothesis']} Now."
     other = build_rows(tmp_path / "v", SpaceNLI.SPEC, {"test": rows}).folder
     with pytest.raises(AnnotationError, match="has another text now"):
-        nlihub.annotation.review_validation(other, tmp_path / "b")
+        nlihub.annotation.sample_patterns(other, tmp_path / "batches")
 
 
 # ------------------------------------------------------------------------------- as a user
@@ -453,18 +443,18 @@ def test_the_command_line_leads_through(version, tmp_path):
 
     there = (str(version), "--batches", "b")
     assert "12 pairs; hand out" in run(
-        "sample", *there, "--categories", "projective", "--per-pattern", "1"
+        "sample", *there, "--categories", "projective", "--pairs", "12"
     )
-    (batch,) = read_annotation_batches(tmp_path / "b")
+    (batch,) = read_batches(tmp_path / "b")
     sheets = fill_in(version, batch, tmp_path / "back", by_habit(5, error=0.1))
-    said = run("import", str(version), *map(str, sheets), "--batches", "b")
+    said = run("import", "b", *map(str, sheets))
     assert re.search(r"annotator-2 +scale \d-\d-\d \(false-unknown-true\); 12 answers", said)
     assert "the mean of 3 pairs" in said
-    assert json.loads(run("review", *there, "--json"))["min_agreement"] == 2 / 3
-    said = run("review", *there, "--min-agreement", "1")
+    assert json.loads(run("review", "b", "--json"))["min_agreement"] == 2 / 3
+    said = run("review", "b", "--min-agreement", "1")
     assert "low agreement" in said
-    assert "leave out --strategies" in run("sample", *there, "--strategies", "GEN", code=2)
-    assert "no candidates" in run("review", *there, "--per-class", "test=3", code=2)
+    assert "Leave out --strategies" in run("sample", *there, "--strategies", "GEN", code=2)
+    assert "no candidates" in run("export", *there, "--per-class", "test=3", code=2)
 
 
 def test_the_real_bank(official, tmp_path):
@@ -472,10 +462,11 @@ def test_the_real_bank(official, tmp_path):
     version = nlihub.build("spacenli", tmp_path / "built", folder=official)
     made = nlihub.annotation.sample_patterns(version, tmp_path / "b")
     assert (made.n_pairs, made.short) == (480, {})
-    (batch,) = read_annotation_batches(tmp_path / "b")
+    (batch,) = read_batches(tmp_path / "b")
     sheets = fill_in(version, batch, tmp_path / "back", by_habit(7, error=0.1))
-    found = nlihub.annotation.import_validation(version, tmp_path / "b", sheets)
-    assert {name: str(one.mapping) for name, one in found.annotators.items()} == PLANTED
+    nlihub.annotation.import_answers(tmp_path / "b", sheets)
+    found = nlihub.annotation.review(tmp_path / "b")
+    assert {name: scale_of(one.mapping) for name, one in found.annotators.items()} == PLANTED
     assert found.kappa == pytest.approx(0.81, abs=0.05)
-    assert found.unanimity.after.value > found.unanimity.before.value + 0.03
+    assert found.unanimous.after.value > found.unanimous.before.value + 0.03
     assert len(found.patterns) == 160

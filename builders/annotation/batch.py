@@ -1,0 +1,333 @@
+"""The folder of batches: its layout, written once and read in every later session.
+
+::
+
+    answers.json                     all answers that were imported, by batch, person and key
+    batch-001/
+        batch.json                   the question, and the items by key; ids may tell labels, so
+                                     people must not see it
+        completions.csv              for the maintainer, where sentences may be completed
+        for_annotators/
+            annotator-1-b001.csv     one for each person, to fill in
+            tasks.json               the same items for Label Studio
+            labels.xml               and its labelling configuration
+            instructions.md
+"""
+
+import errno
+import json
+import re
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+from ...loaders.atomic_write import working_folder
+from ...loaders.errors import AnnotationError, Defect, OutputError, UsageError
+from ...loaders.json_text import parse_json
+from ..core.keyed import keyed_hash
+from .label_studio import KEY, labelling_config
+from .sheets import ANSWER, COMPLETED, TEXTS, write_sheet
+
+BATCH_FILE = "batch.json"
+#: The sheet in which the maintainer completes sentences; it overrides those of the annotators.
+COMPLETIONS_FILE = "completions.csv"
+#: Between the main answer and further ones, in one cell.
+SEPARATOR = ";"
+_NAME = re.compile(r"batch-([0-9]{3,})")
+
+
+@dataclass(frozen=True)
+class Question:
+    """A question to people about the two texts of an item.
+
+    Attributes:
+        name: Its name: ``relation``, ``follows``, ``truth`` or ``error``.
+        headings: The headings of premise and hypothesis in Label Studio.
+        task: The task, lines of Markdown that end in a list.
+        labels: By answer that is a label or a code, its meaning; may be empty.
+        others: By answer that is none, its meaning.
+        person: What the people are called; their sheets are named after it.
+        several: Whether further answers may follow the main one.
+        may_complete: Whether people may complete sentences that are broken.
+    """
+
+    name: str
+    headings: tuple[str, str]
+    task: tuple[str, ...]
+    labels: Mapping[str, str]
+    others: Mapping[str, str] = field(default_factory=dict)
+    person: str = "annotator"
+    several: bool = False
+    may_complete: bool = False
+
+    @property
+    def answers(self) -> dict[str, str]:
+        """The meanings of all answers."""
+        return {**self.labels, **self.others}
+
+    def read_cell(self, cell: str) -> tuple[str, str]:
+        """Read what somebody wrote into a cell; case and surrounding blanks do not count.
+
+        Returns:
+            The answer, further ones after ``; ``; blank for a blank cell, or one with a problem.
+            The problem, empty where there is none.
+        """
+        if not cell.strip():
+            return "", ""
+        known = {answer.casefold(): answer for answer in self.answers}
+        parts = [part.strip() for part in (cell.split(SEPARATOR) if self.several else [cell])]
+        for part in parts:
+            if not part:
+                return "", f"{cell!r} has a blank code; write the main code, then ; and others"
+            if part.casefold() not in known:
+                expected = ", ".join(self.answers)
+                return "", f"the answer {part!r} is unknown; expected {expected}"
+        found = [known[part.casefold()] for part in parts]
+        if len(set(found)) < len(found):
+            return "", f"{cell!r} gives a code twice"
+        return f"{SEPARATOR} ".join(found), ""
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """Two texts that people answer a question about.
+
+    Attributes:
+        id: The id of the row.
+        premise: The first text.
+        hypothesis: The second text.
+        facts: By column, what people do not see, and answers are compared with and tallied by;
+            ``label`` is the answer that is expected.
+        shown: By column, what people see besides the texts.
+    """
+
+    id: str
+    premise: str
+    hypothesis: str
+    facts: Mapping[str, Any]
+    shown: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def columns(self) -> dict[str, str]:
+        """What people see, by column."""
+        return {"premise": self.premise, "hypothesis": self.hypothesis, **self.shown}
+
+
+@dataclass(frozen=True)
+class Batch:
+    """Items as they were handed out.
+
+    Attributes:
+        folder: Its folder.
+        question: The question that is asked.
+        n_people: How many people are asked for an answer to each item.
+        origin: How the items were drawn.
+        items: The items, by the key that people see.
+    """
+
+    folder: Path
+    question: Question
+    n_people: int
+    origin: Mapping[str, Any]
+    items: Mapping[str, Item]
+
+    @property
+    def people(self) -> list[str]:
+        """The names of the people who answer in sheets."""
+        return [f"{self.question.person}-{number}" for number in range(1, self.n_people + 1)]
+
+    @property
+    def sheets(self) -> Path:
+        """The folder that people get, and nothing else."""
+        return self.folder / f"for_{self.question.person}s"
+
+
+def read_batches(folder: Path) -> list[Batch]:
+    """Read the batches of a folder, in order; none where it does not exist.
+
+    Raises:
+        AnnotationError: A batch is missing or damaged, an item is in two batches, or questions or
+            numbers of people differ between batches; lists every defect.
+    """
+    found = {
+        int(match[1]): path
+        for path in (folder.iterdir() if folder.is_dir() else ())
+        if (match := _NAME.fullmatch(path.name))
+    }
+    defects: list[Defect] = []
+    batches: list[Batch] = []
+    for number in range(1, max(found, default=0) + 1):
+        path = found.get(number, folder / f"batch-{number:03d}") / BATCH_FILE
+        try:
+            batches.append(_read_batch(path))
+        except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+            problem = f"not as it was written: {type(error).__name__} {error}"
+            defects.append(Defect(str(path), 0, "", problem))
+    times = Counter(item.id for batch in batches for item in batch.items.values())
+    for batch in batches:
+        path = batch.folder / BATCH_FILE
+        if (batch.question, batch.n_people) != (batches[0].question, batches[0].n_people):
+            problem = "other answers or people are asked for than in the first batch"
+            defects.append(Defect(str(path), 0, "", problem))
+        for key, item in batch.items.items():
+            if times[item.id] > 1:
+                defects.append(Defect(str(path), 0, f"pair {key}", f"{item.id!r} occurs twice"))
+    if defects:
+        raise AnnotationError(defects, "Restore the batches as they were exported.")
+    return batches
+
+
+def _read_batch(path: Path) -> Batch:
+    found = parse_json(path.read_bytes())
+    question = found["question"]
+    for name in ("headings", "task"):
+        question[name] = tuple(question[name])
+    items = {key: Item(**item) for key, item in found["items"].items()}
+    return Batch(
+        path.parent, Question(**question), int(found["n_people"]), dict(found["origin"]), items
+    )
+
+
+def write_batch(
+    folder: Path,
+    earlier: Sequence[Batch],
+    question: Question,
+    items: Sequence[Item],
+    n_people: int,
+    origin: Mapping[str, Any],
+) -> Batch:
+    """Write the next batch, whole or not at all.
+
+    People see keys such as ``b002-0017``: the batch, and the place of the item in the draw. Each
+    sheet has an order of its own, so that tiredness does not fall on the same items; in Label
+    Studio choose random sampling of tasks for the same reason.
+
+    Args:
+        folder: The folder of batches; made where it does not exist.
+        earlier: All batches in it, as read when the items were drawn.
+        question: The question that people answer.
+        items: The items in the order of their draw.
+        n_people: How many people are asked.
+        origin: How they were drawn, as JSON has it.
+
+    Raises:
+        UsageError: There are no items, two labels cannot be told apart, or question or number of
+            people are not those of the earlier batches.
+        OutputError: The batch exists already, as when two sessions draw at once, or the folder
+            cannot be written to.
+
+    Source: SciNLI, section 3.3: annotators are shown the two sentences of each pair.
+    """
+    labels = [label.strip().casefold() for label in question.labels]
+    if len(set(labels)) < max(len(labels), 2) or {"", *question.others} & {*labels}:
+        raise UsageError(
+            f"The labels are {list(question.labels)}; expected two or more, different whatever "
+            f"their case, none of them blank or {' or '.join(map(repr, question.others))}."
+        )
+    if not items:
+        raise UsageError("There are no pairs to annotate: nothing that is asked for is left.")
+    for batch in earlier[:1]:
+        if (batch.question, batch.n_people) != (question, n_people):
+            raise UsageError(
+                f"{batch.folder} asks {batch.n_people} people for "
+                f"{', '.join(batch.question.labels)}, not {n_people} people for "
+                f"{', '.join(question.labels)}; begin another folder for these."
+            )
+    number = len(earlier) + 1
+    by_key = {f"b{number:03d}-{place:04d}": item for place, item in enumerate(items, 1)}
+    target = folder.absolute() / f"batch-{number:03d}"
+    batch = Batch(target, question, n_people, origin, by_key)
+    # Not whole_folder: there the last of two wins, here the first must.
+    with working_folder(target.parent, f".{target.name}.partial-") as work:
+        new = work / "new"
+        new.mkdir()
+        _write(new, batch)
+        try:
+            new.rename(target)  # fails on a folder that is not empty
+        except OSError as error:
+            if error.errno not in (errno.ENOTEMPTY, errno.EEXIST, errno.ENOTDIR):
+                raise OutputError(f"{target} cannot be written: {error.strerror}.") from error
+            raise OutputError(
+                f"{target} exists: another session has drawn this batch meanwhile, with the same "
+                "pairs. Annotate that one, or draw again for the batch after it."
+            ) from error
+    return batch
+
+
+def _write(folder: Path, batch: Batch) -> None:
+    question = batch.question
+    sheets = folder / batch.sheets.name
+    sheets.mkdir()
+    columns = {key: item.columns for key, item in batch.items.items()}
+    names = list(next(iter(columns.values())))
+    blank = (ANSWER, *(COMPLETED if question.may_complete else ()))
+    for person in batch.people:
+        keys = sorted(columns, key=lambda key: keyed_hash(key, person, "sheet"))
+        rows = [(key, *columns[key].values(), *[""] * len(blank)) for key in keys]
+        name = f"{person}-b{batch.folder.name.removeprefix('batch-')}.csv"
+        write_sheet(sheets / name, ("id", *names, *blank), rows)
+    if question.may_complete:
+        rows = [(key, *columns[key].values(), item.id, "", "") for key, item in batch.items.items()]
+        write_sheet(folder / COMPLETIONS_FILE, ("id", *names, "candidate", *COMPLETED), rows)
+    headings = {name: name.replace("_", " ").capitalize() for name in names}
+    headings |= zip(TEXTS, question.headings, strict=True)
+    config = labelling_config(
+        headings, question.answers, several=question.several, may_complete=question.may_complete
+    )
+    (sheets / "labels.xml").write_text(config, encoding="utf-8")
+    (sheets / "instructions.md").write_text(_instructions(question), encoding="utf-8")
+    tasks = [{"data": {KEY: key, **cells}} for key, cells in columns.items()]
+    _write_json(sheets / "tasks.json", tasks)
+    content = {
+        "question": asdict(question),
+        "n_people": batch.n_people,
+        "origin": batch.origin,
+        "items": {key: asdict(item) for key, item in batch.items.items()},
+    }
+    _write_json(folder / BATCH_FILE, content)
+
+
+def _write_json(path: Path, value: object) -> None:
+    path.write_text(json.dumps(value, indent=2) + "\n", encoding="utf-8")
+
+
+#: What a question that lets people complete sentences says of it.
+_COMPLETE = f"""
+## Broken sentences
+
+Where a sentence is visibly broken, because its text was extracted badly, and you can tell
+how it must read, write the whole sentence into `{COMPLETED[0]}` or
+`{COMPLETED[1]}`, and judge the pair with it. Mend only what is broken: do not
+improve, shorten or explain. Leave these blank everywhere else, and where you can only guess.
+"""
+_WHERE = """
+## Where to answer
+
+In a spreadsheet: write the answer into the column `answer`, leave the other columns as they are,
+and save as CSV in UTF-8 under the same name. An apostrophe before a sentence that begins with a
+sign such as `=` or `-` keeps it from becoming a formula; leave it there.
+
+In Label Studio: choose an answer and submit.
+"""
+
+
+def _instructions(question: Question) -> str:
+    """Return the instructions in Markdown; SciNLI, section 3.3, judges by the two texts alone."""
+    answers = [
+        f"- `{answer}`{': ' * bool(meaning)}{meaning}"
+        for answer, meaning in question.answers.items()
+    ]
+    lines = [
+        "# How to answer",
+        "",
+        *question.task,
+        "- Work alone: do not discuss a row with the others before all are done.",
+        "- Answer each row. Leave one blank only if you have not come to it.",
+        "",
+        "## Answers",
+        "",
+        *answers,
+    ]
+    return "\n".join(lines) + "\n" + _COMPLETE * question.may_complete + _WHERE

@@ -72,6 +72,7 @@ def inspect_parts(rows, digest, status="success"):
         if label is None and number % 2:
             del samples[-1]["scores"]
             samples[-1]["error"] = {"message": "429 Too Many Requests"}
+    header["results"] = {"completed_samples": len(samples)}
     return header, samples
 
 

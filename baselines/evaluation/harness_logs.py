@@ -368,8 +368,12 @@ def _of_inspect(header: Mapping[str, Any], samples: Iterable[Mapping[str, Any]])
             prediction = None if has_failed else prediction
             yield _Row(_about(told), sample["id"], prediction, has_failed=has_failed)
 
+    found = list(rows())
+    n_completed = (header.get("results") or {}).get("completed_samples") or 0
+    if len(found) < n_completed:
+        raise ValueError(f"{len(found)} samples; expected {n_completed}, as its results say")
     return _make_log(
-        list(rows()),
+        found,
         harness=_named("inspect_ai", about.get("packages", {}).get("inspect_ai")),
         model=about.get("model"),
         n_shots=None if not about.get("task_args", {}).get("shots") else 1,

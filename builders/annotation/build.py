@@ -58,17 +58,15 @@ def build(
     Raises:
         CorpusError: A class has fewer confirmed pairs than wanted, or people completed a sentence
             of a confirmed pair differently.
+        VerificationError: A file of the version was changed since it was built.
         AnnotationError: The batches, or the answers to them, are malformed or of other pairs.
         OutputError: There is something else at ``output/NAME``.
 
     Source: SciNLI, section 3.3. Completed sentences stand in place of the broken ones, as they were
         written: nothing is cleaned or cut in them.
     """
-    built, folder, target = (
-        BuiltVersion(local_path(version)),
-        local_path(batches),
-        local_path(output),
-    )
+    built = BuiltVersion(local_path(version)).require_whole()
+    folder, target = local_path(batches), local_path(output)
     there = open_batches(folder)
     if there[0].question.name != "relation":
         raise UsageError(f"{folder} has no pairs from papers, so no version can be built of it.")

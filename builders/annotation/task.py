@@ -179,10 +179,11 @@ def export(
     Raises:
         UsageError: Every class has its quota, none of what it lacks is left, or the last batch has
             no answers yet.
+        VerificationError: A file of the version was changed since it was built.
         AnnotationError: The batches, or the answers to them, are malformed or of other pairs.
         OutputError: Another batch was written at the same time.
     """
-    built = BuiltVersion(local_path(version))
+    built = BuiltVersion(local_path(version)).require_whole()
     domains = list_domains(built, per_class)
     labels = built.manifest.labels
     earlier = _read_answered(batches, RELATION)
@@ -254,12 +255,14 @@ def sample_negatives(
         UnknownNameError: There is no negative of a strategy.
         UsageError: The version is none of that kind, nothing is asked for or left, the last batch
             has no answers yet, or the batches ask something else or others.
+        VerificationError: A file of the version was changed since it was built.
         AnnotationError: The batches, or the answers to them, are malformed or of other pairs.
         OutputError: Another batch was written at the same time.
 
     Source: BioNLI, section 3.5.
     """
-    built, earlier = BuiltVersion(local_path(version)), _read_answered(batches, FOLLOWS)
+    built = BuiltVersion(local_path(version)).require_whole()
+    earlier = _read_answered(batches, FOLLOWS)
     drawn = draw_negatives(built, earlier, strategies, n_pairs, n_controls, seed)
     return _hand_out(batches, earlier, FOLLOWS, drawn, n_annotators)
 
@@ -290,13 +293,15 @@ def sample_patterns(
         UnknownNameError: There is no such pattern or inference class.
         UsageError: The version is none of that kind, nothing is asked for or left, the last batch
             has no answers yet, or the batches ask something else or others.
+        VerificationError: A file of the version was changed since it was built.
         AnnotationError: The batches, or the answers to them, are malformed or of other problems.
         OutputError: Another batch was written at the same time.
 
     Source: SpaceNLI, section 3.1: a 5-point scale, ``difficult`` and ``skip``; three annotators and
         three random problems of each pattern.
     """
-    built, earlier = BuiltVersion(local_path(version)), _read_answered(batches, TRUTH)
+    built = BuiltVersion(local_path(version)).require_whole()
+    earlier = _read_answered(batches, TRUTH)
     drawn = draw_problems(built, earlier, patterns, categories, n_pairs, seed)
     return _hand_out(batches, earlier, TRUTH, drawn, n_annotators)
 

@@ -166,8 +166,7 @@ def _extrapolate(manifest: Manifest, share: float, seconds: float) -> Iterator[s
     )
     yield (
         f"all would give in proportion some {n_rows / share:,.0f} rows, "
-        f"{show_bytes(int(n_bytes / share))}, in {show_duration(seconds / share)}; fewer rows, as "
-        "more of them are the same"
+        f"{show_bytes(int(n_bytes / share))}, in {show_duration(seconds / share)}"
     )
 
 

@@ -188,6 +188,14 @@ def test_an_unknown_status_is_named(version, digest, tmp_path):
         read_log(path)
 
 
+def test_a_log_that_lost_samples_is_refused(version, digest, tmp_path):
+    path = inspect_json(version[:5], digest, tmp_path)
+    log = json.loads(path.read_text())
+    path.write_text(json.dumps(log | {"samples": log["samples"][:3]}))
+    with pytest.raises(PredictionsError, match="3 samples; expected 5, as its results say"):
+        read_log(path)
+
+
 def test_a_failed_call_of_lighteval_is_an_empty_text(built, version, digest, tmp_path):
     path = lighteval_log(version[:20], digest, tmp_path)
     rows = pq.read_table(path).to_pylist()

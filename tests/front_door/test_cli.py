@@ -5,6 +5,7 @@ import subprocess
 import sys
 from importlib.metadata import version
 
+import pyarrow.parquet as pq
 import pytest
 from command_line import run_command as run
 
@@ -56,6 +57,15 @@ def test_stats_and_card(built):
     assert "| all | 35.8 | 32.1 | 32.1 | 100.0 | 33,000 |" in run("stats", built).stdout
     assert run("card", "open_spacenli").stdout.startswith("---\nannotations_creators:")
     assert run("card", "open_spacenli", "--check").returncode == 0
+
+
+def test_the_card_of_a_changed_folder_is_refused(built, tmp_path):
+    changed = shutil.copytree(built, tmp_path / "changed")
+    path = next(changed.glob("default/*.parquet"))
+    pq.write_table(pq.read_table(path, partitioning=None).slice(1), path)
+    done = run("card", changed)
+    assert (done.returncode, "is not as it was built" in done.stderr) == (1, True)
+    assert not done.stdout
 
 
 def test_sample_and_export(bank_files, tmp_path):

@@ -152,6 +152,8 @@ def card_command(
         print(declared_card(get_builder(name).SPEC), end="")
         return
     version = open_version(name, folder=folder, configs=names(configs), splits=names(splits))
+    if is_folder:
+        version.require_whole()
     text = (version.folder / "README.md").read_text(encoding="utf-8")
     print(split_card(text)[1] if body else text, end="")
 

@@ -3,14 +3,22 @@
 import csv
 import json
 import random
+import shutil
 
+import pyarrow.parquet as pq
 import pytest
 from command_line import run_command
 from constructing import from_papers
 from datasets import load_dataset
 from nlihub.builders.annotation.agreement import to_json
 from nlihub.builders.versions.manifest import Manifest
-from nlihub.loaders.errors import AnnotationError, CorpusError, OutputError, UsageError
+from nlihub.loaders.errors import (
+    AnnotationError,
+    CorpusError,
+    OutputError,
+    UsageError,
+    VerificationError,
+)
 from paper_corpus import make_papers, write_lines
 
 import nlihub
@@ -103,6 +111,19 @@ def test_the_card_and_the_manifest_say_how_it_went(version, tmp_path):
     assert manifest.construction["agreement"] == to_json(review.agreement)
     assert manifest.parameters["annotated_per_class"] == QUOTAS
     assert manifest.construction["pairs"] == Manifest.read(version).construction["pairs"]
+
+
+def test_a_changed_version_is_neither_drawn_from_nor_built(version, tmp_path):
+    annotate(version, tmp_path / "batches")
+    changed = shutil.copytree(version, tmp_path / "changed" / "my_nli")
+    path = next(changed.glob("default/train-*.parquet"))
+    pq.write_table(pq.read_table(path, partitioning=None).slice(1), path)
+    for run, arguments in (
+        (nlihub.annotation.export, (changed, tmp_path / "others", QUOTAS)),
+        (nlihub.annotation.build, (changed, tmp_path / "batches", tmp_path / "gold")),
+    ):
+        with pytest.raises(VerificationError, match="is not as it was built"):
+            run(*arguments)
 
 
 def test_the_same_answers_give_the_same_bytes(version, tmp_path):

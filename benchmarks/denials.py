@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from nlihub.builders.procedures.abstracts.mechanisms.mechanism import Mechanism
-from nlihub.builders.procedures.abstracts.perturb.affirmation import why_not_affirmed
+from nlihub.builders.procedures.abstracts.perturb.denials import is_denied
 from nlihub.builders.procedures.abstracts.perturb.names import find_name, locate_entities
 
 Span = tuple[int, int]
@@ -42,7 +42,7 @@ def is_affirmed(sentence: str, spans: tuple[Span, Span]) -> bool:
     for (start, end), (opens, closes) in sorted(zip(spans, markers, strict=True), reverse=True):
         marked = f"{marked[:start]}{opens} {marked[start:end]} {closes}{marked[end:]}"
     places = locate_entities(Mechanism.of(marked))
-    return places is not None and why_not_affirmed(places) is None
+    return places is not None and not is_denied(places)
 
 
 def make_context() -> Callable[[str, tuple[Span, Span]], bool]:

@@ -9,6 +9,8 @@ if TYPE_CHECKING:
 
 #: The only names of splits.
 SPLITS = ("train", "validation", "test")
+#: Where tables number the splits, no split.
+IN_NO_SPLIT = -1
 
 #: The uniform columns in order, with their meaning.
 COLUMNS = {

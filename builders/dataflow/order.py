@@ -31,8 +31,6 @@ from .work import Work
 ROWS = "rows"
 #: The table ``rows`` has this column before those of the dataset.
 ORDER_KEY = pa.field("order_key", pa.int64())
-#: The chosen rows have a column ``in_CONFIG`` for each config: the number of the split, or this.
-IN_NO_SPLIT = -1
 #: Rows of a part, about; they are sorted in memory.
 PART_ROWS = 300_000
 _RUN_ROWS = 300_000

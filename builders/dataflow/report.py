@@ -7,8 +7,6 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-import pyarrow.parquet as pq
-
 from ...loaders.atomic_write import whole_file
 from ...loaders.errors import CorpusError
 from ..core.markdown import markdown_table
@@ -30,6 +28,8 @@ class Entries:
     columns: str
 
     def __len__(self) -> int:
+        import pyarrow.parquet as pq  # takes long to import
+
         return sum(pq.read_metadata(path).num_rows for path in self.files)
 
     def __iter__(self) -> Iterator[dict[str, Any]]:

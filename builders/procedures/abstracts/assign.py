@@ -33,15 +33,15 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ...core.schema import SPLITS
+from ...core.schema import IN_NO_SPLIT, SPLITS
 from ...core.sql import Statement
-from ...dataflow.order import IN_NO_SPLIT
 from ..splits import ByRatio
 from .declaration import POSITIVE
-from .negatives import CANDIDATES
 from .perturb.apply import NAMES
 
 TRAIN, VALIDATION, TEST = SPLITS
+#: The table of what rows are chosen by; see ``negatives.CANDIDATE_SCHEMA``.
+CANDIDATES = "candidates"
 CONFIGS = FULL, BALANCED = ("full", "balanced")
 
 #: Shares of mechanisms, of which Table 2 has 16,997, 3,000 and 2,000.

@@ -17,6 +17,7 @@ from ...core.keyed import keyed_number
 from ...core.schema import uniform_features
 from ...dataflow.order import ORDER_KEY, ROWS
 from ...dataflow.tables import TableWriter
+from .assign import CANDIDATES
 from .balance_negation import FLIPPED, is_negated
 from .declaration import EXTRA, POSITIVE
 from .generate.sentence_kinds import KINDS
@@ -28,14 +29,14 @@ from .perturb.apply import (
     make_strategies,
     perturb_mechanism,
 )
-from .perturb.entity_pool import Pool
+from .perturb.entity_pool import EntityPool
 from .perturb.names import find_places
 from .perturb.strategy import NoNegative, Perturbed
 from .read import MECHANISMS, parse_mechanism
 
 Outcomes = Mapping[str, Perturbed | NoNegative]
 
-CANDIDATES, REFUSED = "candidates", "refused"
+REFUSED = "refused"
 #: What rows are chosen by, row by row of the table ``rows``. Numbers of 64 bits from keyed hashes
 #: are stored less 2^63, as SQL has no unsigned ones.
 CANDIDATE_SCHEMA = pa.schema(
@@ -113,7 +114,7 @@ class MakeNegatives:
 
     strategies: Sequence[str]
     seed: int
-    pool: Pool
+    pool: EntityPool
     domain: str
 
     def __call__(self, shard: ChosenShard, folder: Path) -> None:

@@ -17,12 +17,12 @@ from ....loaders.corpora.abstracts.read import read_part
 from ...dataflow.tables import TableWriter
 from .mechanisms.find import MechanismRules, find_mechanism
 from .mechanisms.mechanism import Mechanism, Mention, NoMechanism
-from .perturb.entity_pool import list_entities, order_of_name, small_name
+from .perturb.entity_pool import ENTITIES, list_entities, order_of_name
 
 if TYPE_CHECKING:
     from ...dataflow.work import Shard
 
-UNITS, PARTS, MECHANISMS, ENTITIES = ("units", "parts", "mechanisms", "entities")
+UNITS, PARTS, MECHANISMS = ("units", "parts", "mechanisms")
 #: Units of which each is an abstract that was found; the others are parts of one.
 _WHOLE = ("abstract", "record", "file")
 #: Where something stands in the files, and why it is left out.
@@ -59,9 +59,6 @@ SCHEMAS: Mapping[str, pa.Schema] = {
             "type": pa.string(),
             "name": pa.string(),
             "name_order": pa.binary(16),
-            "small": pa.string(),  # the name in small letters, where it may be written so
-            "small_order": pa.binary(16),
-            "uses": pa.int32(),
             "id": pa.string(),
         }
     ),
@@ -122,12 +119,9 @@ def _add_unit(
     units.add(*_place(shard, seq, unit, kind, None), True, key, _digest_text(found))
     mechanisms.add(shard, seq, found.pmid, orjson.dumps(found))
     for type_, entity in list_entities(found):
-        small = small_name(entity.name)
+        order = order_of_name(entity.name)
         for id_ in sorted(entity.ids) or (None,):
-            entities.add(
-                *(shard, seq, type_, entity.name, order_of_name(entity.name), small),
-                *(None if small is None else order_of_name(small), entity.uses.value, id_),
-            )
+            entities.add(shard, seq, type_, entity.name, order, id_)
 
 
 def hash_content(found: Mechanism | NoMechanism, left_out: Sequence[SkippedAbstract]) -> int:

@@ -30,13 +30,12 @@ from ...dataflow.work import LocalEngine, Work, read_corpus
 from ..about import Declared
 from ..procedure import Construction
 from ..splits import list_uneven_splits
-from .assign import CONFIGS, FULL, TEST, TRAIN, find_rare_kinds
+from .assign import CANDIDATES, CONFIGS, FULL, TEST, TRAIN, find_rare_kinds
 from .balance_negation import FLIPPED, UNBALANCED, count_balanced
 from .choose import STATEMENTS, TAKEN
 from .declaration import POSITIVE, AbstractsDeclaration
 from .mechanisms.mechanism import NO_PHRASE
 from .negatives import (
-    CANDIDATES,
     REFUSED,
     ChosenShard,
     MakeNegatives,
@@ -44,8 +43,7 @@ from .negatives import (
     Writer,
     category_of_negative,
 )
-from .perturb.entity_pool import EntityPool, Pool
-from .perturb.stored_pool import store_pool
+from .perturb.entity_pool import POOL, EntityPool, store_pool
 from .read import SCHEMAS, ReadAbstracts, parse_mechanism
 from .recipe import AbstractsRecipe
 
@@ -164,10 +162,10 @@ class _Construction:
     def _make_negatives(self) -> tuple[list[Path], list[str]]:
         """Make the negatives of all shards; return their folders, and the kinds of negatives."""
         recipe = self._recipe
-        pool: Pool = EntityPool({})
+        pool = EntityPool({})
         if "SREO" in recipe.strategy_names:
-            engine = self._work.engine
-            pool = store_pool(self._tables, self._work.folder, self._database, engine.sql)
+            self._work.select([POOL], self._tables, self._database)
+            pool = store_pool(self._database, self._work.folder)
         written, kinds = self._write() if self._writer else ({}, [])
         taken: dict[int, list[int]] = {}
         for shard, seq in self._database.execute("SELECT shard, seq FROM taken ORDER BY seq"):

@@ -13,9 +13,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from itertools import product
 
 from ....loaders.errors import CorpusError
-from ...core.schema import SPLITS
+from ...core.schema import IN_NO_SPLIT, SPLITS
 from ...core.sql import Statement
-from ...dataflow.order import IN_NO_SPLIT
 from .declaration import UNBALANCED
 from .phrases import LinkingPhrases
 

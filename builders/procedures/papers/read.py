@@ -17,8 +17,8 @@ from ....loaders.corpora.papers.paper import Paper, SkippedPaper, SplitSentences
 from ....loaders.corpora.papers.read import read_papers
 from ...core.encode import encode
 from ...core.keyed import order_preserving
-from ...core.schema import SPLITS, is_name, uniform_features
-from ...dataflow.order import IN_NO_SPLIT, ORDER_KEY, ROWS
+from ...core.schema import IN_NO_SPLIT, SPLITS, is_name, uniform_features
+from ...dataflow.order import ORDER_KEY, ROWS
 from ...dataflow.tables import TableWriter
 from ..splits import NO_YEARS, OTHER_YEAR, ByDomain, Place, Splitting
 from .arrays import Words, draw, mix

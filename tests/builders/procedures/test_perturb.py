@@ -9,35 +9,19 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from nlihub.builders.procedures.abstracts.perturb import find_numbers as numbers
-from nlihub.builders.procedures.abstracts.perturb.affirmation import (
-    DENIED,
-    MIXED,
-    QUESTIONED,
-    WEAK,
-)
 from nlihub.builders.procedures.abstracts.perturb.apply import (
     SAME_AS_ANOTHER,
     SAME_AS_POSITIVE,
     make_strategies,
     perturb_mechanism,
 )
+from nlihub.builders.procedures.abstracts.perturb.denials import DENIED
 from nlihub.builders.procedures.abstracts.perturb.entity_pool import EntityPool
-from nlihub.builders.procedures.abstracts.perturb.find_numbers import find_numbers
+from nlihub.builders.procedures.abstracts.perturb.evidence import may_be_same
 from nlihub.builders.procedures.abstracts.perturb.fit_name import UNFIT
-from nlihub.builders.procedures.abstracts.perturb.grammar import (
-    choose_article,
-    form_gerund,
-    form_past,
-    form_third,
-)
+from nlihub.builders.procedures.abstracts.perturb.grammar import form_gerund, form_past, form_third
 from nlihub.builders.procedures.abstracts.perturb.names import find_places
-from nlihub.builders.procedures.abstracts.perturb.negate import (
-    DIRECTIONS,
-    OTHER_PREDICATE,
-    POSSIBLE,
-    Negate,
-)
+from nlihub.builders.procedures.abstracts.perturb.negate import PARTIAL, POSSIBLE, Negate
 from nlihub.builders.procedures.abstracts.perturb.replace_entities import (
     MAY_BE_SAME,
     MAY_HOLD,
@@ -46,15 +30,11 @@ from nlihub.builders.procedures.abstracts.perturb.replace_entities import (
 )
 from nlihub.builders.procedures.abstracts.perturb.reverse_polarity import (
     NO_TERM,
-    OTHER_TERM,
     Antonyms,
     ReversePolarity,
 )
 from nlihub.builders.procedures.abstracts.perturb.strategy import (
     BROKEN_MARKERS,
-    MAX_WORDS,
-    TOO_LONG,
-    UNCHANGED,
     Choices,
     NoNegative,
     Perturbed,
@@ -70,13 +50,13 @@ from nlihub.builders.procedures.abstracts.perturb.swap_entities import (
     SwapPositions,
 )
 from nlihub.builders.procedures.abstracts.perturb.swap_number import (
-    CONFIDENCE,
+    BOUND,
     NO_NUMBER,
-    OPEN_BOUND,
     SHARE,
+    STATED,
     SwapNumber,
+    find_numbers,
 )
-from nlihub.builders.procedures.abstracts.perturb.synonyms import may_be_same
 from nlihub.loaders.errors import UsageError
 from perturb_samples import MECHANISMS, mechanism_of
 
@@ -123,7 +103,7 @@ def flipped(sentence):
 
 TABLE_4 = (
     "We suggest that, although the <el> auxin <le>-induced the <re> calcium <er>(c) increase is "
-    "linked to and even follows the induction of GH3 transcripts, it is not enough for growth."
+    "linked to and even follows the induction of GH3 transcripts, it ends before growth."
 )
 
 
@@ -262,12 +242,7 @@ def test_seeds_pmids_and_strategies_draw_apart():
 
 # ---- Refusals.
 
-NOT_AFFIRMING = {
-    DENIED: ("We show that <re> A <er> is not the cause of <el> B <le> release.", "gg"),
-    WEAK: ("It is unlikely that <re> A <er> releases <el> B <le>.", "gg"),
-    QUESTIONED: ("Whether <re> A <er> increases <el> B <le> is unknown.", "gg"),
-    MIXED: ("<re> A <er> increases leptin but not <el> B <le>.", "gg"),
-}
+DENYING = {DENIED: ("<re> A <er> increases leptin but not <el> B <le>.", "gg")}
 REFUSED = {
     "SEN": {
         BROKEN_MARKERS: ("<re> A <er> acts on <el> B.", "gg"),
@@ -275,11 +250,11 @@ REFUSED = {
         MUTUAL: ("<re> A <er> activates <el> B <le>.", "gg", "A and B regulate each other."),
         UNFIT: ("<re> Zinc <er> is a cause of <el> hypertensive <le> crises.", "cc"),
         SAME_NAME: ("<re> TNF-α <er> increases <el> TNF alpha <le>.", "gg"),  # noqa: RUF001
-        **NOT_AFFIRMING,
+        **DENYING,
     },
     "SRE": {
         BROKEN_MARKERS: ("<re> A <el> B <le> <er> works.", "gg"),
-        **NOT_AFFIRMING,
+        **DENYING,
         NO_TYPE: ("<re> A <er> acts on <el> B <le>.", "--"),
         MAY_BE_SAME: ("<re> IL-2 <er> acts on <el> B <le>.", "gg", "{g:Interleukin 2} rose."),
         UNFIT: ("<re> Zinc <er> acts on <el> B <le>.", "cg", "{c:hypertensive} rats ran."),
@@ -288,7 +263,7 @@ REFUSED = {
     },
     "SREO": {
         BROKEN_MARKERS: ("A acts on <el> B <le>.", "gg"),
-        **NOT_AFFIRMING,
+        **DENYING,
         NO_TYPE: ("<re> A <er> acts on <el> B <le>.", "--"),
         UNFIT: ("<re> Zinc <er> causes <el> nephrotoxic <le> effects.", "-c"),
         STRATEGIES["SREO"].otherwise: (
@@ -297,38 +272,35 @@ REFUSED = {
     },
     "VNeg": {
         BROKEN_MARKERS: ("<re>A<er> is <el> B <le>.", "gg"),
-        **{reason: NOT_AFFIRMING[reason] for reason in (WEAK, QUESTIONED, MIXED)},
-        OTHER_PREDICATE: ("Zinc increases the effect of <re> A <er> on <el> B <le>.", "gg"),
+        **DENYING,
         POSSIBLE: ("<re> A <er> may inhibit <el> B <le>.", "gg"),
+        PARTIAL: ("In some rats <re> A <er> inhibits <el> B <le>.", "gg"),
         STRATEGIES["VNeg"].otherwise: ("A role of <re> A <er> in <el> B <le> release.", "gg"),
     },
     "SN": {
         BROKEN_MARKERS: ("<re> A <er> and <re> C <er> act on <el> B <le>.", "gg"),
         NO_NUMBER: ("<re> IL-6 <er> acts on <el> p53 <le>.", "gg", "It fell by 5%."),
-        OPEN_BOUND: ("<re> A <er> above 9 mg cut <el> B <le>.", "gg", "At 5 mg."),
-        CONFIDENCE: ("<re> A <er> cut <el> B <le> (95% CI).", "gg", "At 5%."),
+        BOUND: ("<re> A <er> above 9 mg cut <el> B <le>.", "gg", "At 5 mg."),
         SHARE: ("<re> A <er> cut <el> B <le> in 3 rats (9%).", "gg", "In 5, or 7%."),
+        STATED: ("<re> A <er> cut <el> B <le> by 5% in rats.", "gg", "A cut B by 7% in rats."),
         STRATEGIES["SN"].otherwise: ("<re> A <er> cut <el> B <le> by 5%.", "gg", "In 12, by 5%."),
     },
     "LPR": {
         BROKEN_MARKERS: ("", "gg"),
         NO_TERM: ("<re> A <er> is <el> B <le>.", "gg"),
-        OTHER_TERM: ("Zinc inhibits growth, and <re> A <er> resembles <el> B <le>.", "gg"),
-        DENIED: ("The view that <re> A <er> increases <el> B <le> was refuted.", "gg"),
-        WEAK: ("We doubt that <re> A <er> increases <el> B <le>.", "gg"),
-        **{reason: NOT_AFFIRMING[reason] for reason in (QUESTIONED, MIXED)},
-        STRATEGIES["LPR"].otherwise: ("<re> A <er> does not inhibit <el> B <le>.", "gg"),
+        **DENYING,
+        STRATEGIES["LPR"].otherwise: (
+            "Zinc inhibits growth, and <re> A <er> resembles <el> B <le>.", "gg",
+        ),
     },
 }  # fmt: skip
 REFUSED["SEP"] = REFUSED["SEN"]
-LONG = f"<re> A <er> acts on <el> B <le>{' not' * MAX_WORDS}."
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_every_reason_is_given(name):
-    refused = {TOO_LONG: (LONG, "gg"), **REFUSED[name]}
-    assert set(refused) == set(STRATEGIES[name].reasons) - {UNCHANGED}
-    for reason, arguments in refused.items():
+    assert set(REFUSED[name]) == set(STRATEGIES[name].reasons)
+    for reason, arguments in REFUSED[name].items():
         assert outcome(name, *arguments) == NoNegative(reason)
 
 
@@ -341,24 +313,6 @@ def test_a_name_that_the_text_gives_in_brackets_is_the_same(first):
     assert found and all("Notch1" in text for text in found)
 
 
-@pytest.mark.parametrize("name", ["SEN", "SEP", "SRE", "SREO"])
-def test_a_denial_beside_a_statement_is_no_hindrance(name):
-    conclusion = "We show that <re> A <er> inhibits <el> B <le>, which is not a kinase."
-    assert isinstance(outcome(name, conclusion, "gg", "{g:C} was seen."), Perturbed)
-
-
-@pytest.mark.parametrize(
-    "conclusion",
-    [
-        "A process by which released <re> A <er> binds to the cell.",
-        "Growth not only slowed but reversed the <re> A <er> effect.",
-    ],
-)
-def test_a_verb_that_no_negation_can_stand_before_is_left_alone(conclusion):
-    found = texts("VNeg", f"{conclusion[:-1]} in <el> B <le>.")
-    assert not any("did not" in text for text in found)
-
-
 def test_names_other_than_those_between_the_markers_are_refused():
     mechanism = mechanism_of("<re> A <er> inhibits <el> B <le>.")
     other = type(mechanism)(*(getattr(mechanism, f) for f in mechanism.__slots__[:3]), "C", "B",
@@ -369,9 +323,8 @@ def test_names_other_than_those_between_the_markers_are_refused():
 
 def test_a_name_that_breaks_the_markers_is_not_taken():
     strategy = ReplaceOutside(EntityPool({"Gene": ["C <er> D"]}))
-    assert outcome("SREO", "<re> A <er> is <el> B <le>.", strategy=strategy) == NoNegative(
-        UNCHANGED
-    )
+    found = outcome("SREO", "<re> A <er> is <el> B <le>.", strategy=strategy)
+    assert found == NoNegative(UNFIT)
 
 
 class Fixed(Strategy):
@@ -384,7 +337,9 @@ class Fixed(Strategy):
 
     def _propose(self, marked, mechanism, choices):
         end = len(marked.text)
-        return [Perturbed.of(marked.text, [TextEdit(end, end, word)]) for word in self.words]
+        for word in self.words:
+            yield Perturbed.of(marked.text, [TextEdit(end, end, word)])
+        return None
 
 
 def test_a_negative_that_is_taken_gives_way_to_the_next():
@@ -409,27 +364,40 @@ def test_a_negative_that_says_nothing_new_without_markers():
 
 def test_a_strategy_given_twice_is_refused():
     with pytest.raises(UsageError, match="VNeg"):
-        perturb_mechanism(MECHANISMS[0], [Negate(), Negate(direction="posToNeg")], 1)
+        perturb_mechanism(MECHANISMS[0], [Negate(), Negate()], 1)
 
 
 # ---- Names: SEN, SEP, SRE, SREO.
 
 
-def test_names_take_capitals_articles_and_verbs_with_them():
-    found = outcome("SEN", "<re> Insulin <er> is an <el> AMPK <le> activator.", "gg", "No insulin.")
-    assert found.text == "<re> AMPK <er> is an <el> insulin <le> activator."
-    found = outcome("SEN", "<re> Statins <er> inhibit <el> kinase <le>.", "gg", "No statins.")
-    assert found.text == "<re> Kinase <er> inhibits <el> statins <le>."
-    found = outcome("SEN", "An <re> EGF <er> signal needs the <el> JNK <le>.")
-    assert found.text == "A <re> JNK <er> signal needs the <el> EGF <le>."
+def test_names_take_capitals_with_them():
+    found = outcome("SEN", "<re> Insulin <er> is the <el> AMPK <le> ligand.", "gg", "No insulin.")
+    assert found.text == "<re> AMPK <er> is the <el> insulin <le> ligand."
+    found = outcome("SEN", "<re> Insulin <er> acts on <el> leptin <le>.", "gg", "No insulin.")
+    assert found.text == "<re> Leptin <er> acts on <el> insulin <le>."
+
+
+@pytest.mark.parametrize(
+    "sentence",
+    [
+        "<re> Statins <er> inhibit <el> kinase <le>.",  # in number
+        "An <re> EGF <er> signal needs the <el> JNK <le>.",  # in article
+        "<re> TNF <er> activates the <el> TNF receptor <le>.",
+        "<re> Zinc <er> has <el> nephrotoxic <le> effects.",  # in part of speech
+    ],
+)
+def test_names_that_differ_in_kind_are_not_exchanged(sentence):
+    assert outcome("SEN", sentence) == NoNegative(UNFIT)
 
 
 def test_symmetric_sentences_are_swapped_on_demand():
     sentence = "<re> A <er> interacts with <el> B <le>."
     assert outcome("SEN", sentence) == NoNegative(SYMMETRIC)
-    neither = "Neither <re> A <er> nor <el> B <le> is low."
-    assert outcome("SEN", neither) == NoNegative(SYMMETRIC)
-    for also in ("FGF1-FGFR2", "binds directly to", "is closely related to the"):
+    for also in (
+        *("FGF1-FGFR2", "binds directly to", "is closely related to the", "is equivalent to"),
+        *("is as effective as", "is equally potent as", "shares a pathway with", "matches"),
+        *("is a synonym of", "is close to", "alternates with"),
+    ):
         text = f"<re> A <er> {also} <el> B <le>." if " " in also else "<re> A <er>-<el> B <le> is."
         assert outcome("SEN", text) == NoNegative(SYMMETRIC)
     for strategy in (SwapNames(symmetric=True), SwapPositions(symmetric=True)):
@@ -445,8 +413,8 @@ def test_markers_alone_change_places():
 
 
 def test_names_within_names():
-    sentence = "<re> IL-6 <er> blocks <el> IL-6 receptor <le> and IL-6."
-    assert plain(outcome("SEN", sentence).text) == "IL-6 receptor blocks IL-6 and IL-6."
+    sentence = "<re> IL-6 <er> blocks <el> IL-6 alpha <le> and IL-6."
+    assert plain(outcome("SEN", sentence).text) == "IL-6 alpha blocks IL-6 and IL-6."
 
 
 def test_other_entities_of_the_abstract():
@@ -457,12 +425,8 @@ def test_other_entities_of_the_abstract():
     )
     found = texts("SRE", sentence, "gg", supporting)
     # TNF-alpha, icam1, X1, cachectin and the long form may be one of the two, CD4 stands in the
-    # sentence, and what holds for TNF may hold for P-selectin, not yet for ICAM-1.
-    assert found == {
-        "VCAM-1 induces ICAM-1 with CD4.",
-        "TNF induces VCAM-1 with CD4.",
-        "TNF induces P-selectin with CD4.",
-    }
+    # sentence, what holds for TNF may hold for P-selectin, and both sentences name TNF.
+    assert found == {"VCAM-1 induces ICAM-1 with CD4."}
 
 
 def test_a_pool_gives_names_that_the_abstract_has_not():
@@ -473,14 +437,17 @@ def test_a_pool_gives_names_that_the_abstract_has_not():
 
 
 def test_a_pool_does_not_depend_on_the_order_and_has_small_letters():
+    def walk(pool, type_, start=0):
+        return [one.name for one in pool.walk_entities(type_, start)]
+
     pool, other = EntityPool.of(MECHANISMS), EntityPool.of(MECHANISMS[::-1])
     for type_ in ("Gene", "Chemical"):
-        assert list(pool.walk(type_, 5)) == list(other.walk(type_, 5))
-    chemicals = set(pool.walk("Chemical", 0))
-    assert {"Morphine", "FK506"} <= chemicals  # nothing says that it is not a trade name
+        assert walk(pool, type_, 5) == walk(other, type_, 5)
+        assert sorted(walk(pool, type_, 5)) == sorted(walk(pool, type_))
+    assert {"Morphine", "FK506"} <= {*walk(pool, "Chemical")}  # it may be a trade name
     told = [mechanism_of("<re> Morphine <er> acts on <el> B <le>.", "cg", "{c:zinc} and morphine.")]
-    assert set(EntityPool.of(told).walk("Chemical", 0)) == {"morphine", "zinc"}
-    assert list(pool.walk("Cell", 0)) == []
+    assert {*walk(EntityPool.of(told), "Chemical")} == {"morphine", "zinc"}
+    assert walk(pool, "Cell") == []
 
 
 @pytest.mark.parametrize(
@@ -493,10 +460,9 @@ def test_a_pool_does_not_depend_on_the_order_and_has_small_letters():
         ("TNF‑α", "Tnf alpha", True),  # noqa: RUF001
         ("IL-6", "IL-6 receptor", True),
         ("Fas", "FADD", False),
-        ("TNF", "TNFR complex", False),
+        ("TNF", "TNFR complex", True),
         ("IL-1", "IL-10", False),
         ("c-Jun", "c-Raf", False),
-        ("a" * 60 + "b", " ".join(["a" * 30] * 30), False),
     ],
 )
 def test_names_of_one_entity(one, other, expected):
@@ -510,14 +476,14 @@ def test_names_of_one_entity(one, other, expected):
     ("sentence", "expected"),
     [
         ("X is induced by Y.", "X is not induced by Y."),
-        ("X cannot bind Y.", "X can bind Y."),
-        ("X could not bind Y.", "X could bind Y."),
-        ("X can not bind Y.", "X can bind Y."),
+        ("X cannot bind Y.", None),
+        ("X could not bind Y.", None),
+        ("X can not bind Y.", None),
         ("X has been linked to Y.", "X has not been linked to Y."),
         ("X has a role in Y.", "X does not have a role in Y."),
         ("X had an effect on Y.", "X did not have an effect on Y."),
-        ("X had no significant effect on Y.", "X had a significant effect on Y."),
-        ("X had no apparent role in Y.", "X had an apparent role in Y."),
+        ("X had no significant effect on Y.", None),
+        ("X had no apparent role in Y.", None),
         ("X increases Y.", "X does not increase Y."),
         ("X strongly increases Y.", "X does not strongly increase Y."),
         ("X also increases Y.", "X also does not increase Y."),
@@ -527,13 +493,13 @@ def test_names_of_one_entity(one, other, expected):
         ("X did not bind the Y.", "X bound the Y."),
         ("X does not modify Y.", "X modifies Y."),
         ("Cells do not control X or need Y.", None),
-        ("X didn't undergo Y.", "X underwent Y."),
-        ("X isn't a target of Y.", "X is a target of Y."),
-        ("X never inhibits Y.", "X inhibits Y."),
-        ("X has never been found in Y.", "X has been found in Y."),
-        ("X fails to induce Y.", "X induces Y."),
-        ("X failed to bind Y.", "X bound Y."),
-        ("No effect of X on Y was seen.", "An effect of X on Y was seen."),
+        ("X didn't undergo Y.", None),
+        ("X isn't a target of Y.", None),
+        ("X never inhibits Y.", None),
+        ("X has never been found in Y.", None),
+        ("X fails to induce Y.", None),
+        ("X failed to bind Y.", None),
+        ("No effect of X on Y was seen.", None),
         ("X is not only in Y but in Z.", None),
         ("X did not only inhibit A but also Y.", None),
         ("X is not due to A but to Y.", None),
@@ -550,7 +516,7 @@ def test_names_of_one_entity(one, other, expected):
         ("We saw that X induced Y is low.", None),
         ("Increases of X in Y.", None),
         ("The use of X to increase Y.", None),
-        ("There is no evidence that X alters Y.", "There is evidence that X alters Y."),
+        ("There is no evidence that X alters Y.", None),
         ("X gene NO and NOT and CAN of Y.", None),
         ("X inhibits Y, not Z.", None),
         ("X inhibits Y but not Z.", None),
@@ -559,7 +525,7 @@ def test_names_of_one_entity(one, other, expected):
         ("X inhibits Y, but increases Z.", "X does not inhibit Y, but increases Z."),
         ("X may or may not increase Y.", None),
         ("X must have caused Y.", "X must not have caused Y."),
-        ("X doesn’t increase Y.", "X increases Y."),  # noqa: RUF001
+        ("X doesn’t increase Y.", None),  # noqa: RUF001
     ],
 )
 def test_polarity_of_a_predicate(sentence, expected):
@@ -571,8 +537,8 @@ def test_polarity_of_a_predicate(sentence, expected):
     [
         ("X is also low in Y.", "also -> also not"),
         ("X is bound to Y.", "is -> is not"),
-        ("X strongly increases Y.", "strongly -> does not strongly; increases -> increase"),
-        ("X never inhibits Y.", "never inhibits -> inhibits"),
+        ("X strongly increases Y.", "strongly increases -> does not strongly increase"),
+        ("X did not bind the Y.", "did not bind -> bound"),
     ],
 )
 def test_a_reader_is_told_what_was_changed(sentence, detail):
@@ -584,62 +550,43 @@ def test_negation_inside_a_name_stays():
     assert texts("VNeg", "<re> not-1 <er> of <el> no effect <le> with {g:is not}.") == set()
 
 
-def test_reports_and_possibilities_are_left_alone():
-    assert not flipped("It was concluded that X may be a cause and is a sign of Y.")
+def test_reports_are_left_alone():
     sentence = "It was concluded that X is a sign of Y."
     assert flipped(sentence) == {sentence.replace("is a", "is not a")}
-    assert flipped("We conclude that X acts on Y.") == {"We conclude that X does not act on Y."}
-    with pytest.raises(TypeError, match="any_predicate"):
-        Negate(any_predicate=True)  # which gave "We do not conclude that"
+    assert flipped("X shows that Z acts on Y.") == set()
 
 
 @pytest.mark.parametrize(
-    "sentence",
+    ("sentence", "reason"),
     [
-        "X may inhibit Y.",
-        "X might be a cause of Y.",
-        "X could have caused Y.",
-        "X can bind Y.",
-        "X may not inhibit Y.",
-        "We think that X might never inhibit Y.",
-        "X possibly inhibits Y.",
-        "X perhaps does not inhibit Y.",
-        "It is possible that X inhibits Y.",
-        "The possibility that X is a target of Y was raised.",
-        "It is conceivable that X inhibits Y.",
-        "X sometimes inhibits Y.",
-        "In some patients X inhibits Y.",
-        "In certain tissues, X inhibits Y.",
-        "It is plausible that X inhibits Y.",
-        "X plausibly inhibits Y.",
-        "It is feasible that X inhibits Y.",
-        "X could've inhibited Y.",
-        "X might’ve inhibited Y.",  # noqa: RUF001
-        "X inhibits Y in a portion of cells.",
-        "X inhibits Y at times.",
+        *(
+            (sentence, POSSIBLE)
+            for sentence in (
+                "X may inhibit Y.", "X could have caused Y.", "X can bind Y.",
+                "X may not inhibit Y.", "X possibly inhibits Y.", "X could've inhibited Y.",
+                "X perhaps does not inhibit Y.",
+                "The possibility that X is a target of Y was raised.",
+                "It is conceivable that X inhibits Y.", "It is plausible that X inhibits Y.",
+            )
+        ),
+        *(
+            (sentence, PARTIAL)
+            for sentence in (
+                "X sometimes inhibits Y.", "In some patients X inhibits Y.",
+                "In certain tissues, X inhibits Y.", "X inhibits Y in 40 % of cells.",
+                "One study found that X inhibits Y.", "X inhibits Y in a portion of cells.",
+                "X inhibits most Y.", "X inhibits Y at times.", "X is only found in Y.",
+                "X inhibits Y in 5 of 10 patients.", "X inhibits Y in 7/20 patients.",
+                "An isoform of X inhibits Y.", "Two cases of Y were caused by X.",
+                "X inhibits Y in a third of patients.",
+            )
+        ),
     ],
-)
-def test_the_negation_of_a_possibility_contradicts_nothing(sentence):
+)  # fmt: skip
+def test_the_negation_of_a_possibility_or_a_part_contradicts_nothing(sentence, reason):
     assert flipped(sentence) == set()
     marked = sentence.replace("X", "<re> A <er>").replace("Y", "<el> B <le>")
-    assert outcome("VNeg", marked) == NoNegative(POSSIBLE)
-
-
-def test_one_direction_alone():
-    strategies = {d: Negate(direction=d) for d in DIRECTIONS}
-    found = {
-        direction: [
-            texts("VNeg", f"<re> A <er> {verb} <el> B <le>.", strategy=strategy)
-            for verb in ("does not inhibit", "inhibits")
-        ]
-        for direction, strategy in strategies.items()
-    }
-    denied, affirmed = {"A does not inhibit B."}, {"A inhibits B."}
-    assert found["negToPos"] == [affirmed, set()]
-    assert found["posToNeg"] == [set(), denied]
-    assert found["both"] == [affirmed, denied]
-    with pytest.raises(UsageError, match="expected one of both, posToNeg, negToPos"):
-        Negate(direction="up")
+    assert outcome("VNeg", marked) == NoNegative(reason)
 
 
 # ---- SN.
@@ -648,150 +595,73 @@ def test_one_direction_alone():
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
-        ("by 5% in 12 rats", [("5", "percent"), ("12", "integer")]),
-        ("1,200 or 3.5 mg", [("1,200", "integer"), ("3.5", "decimal")]),
-        ("two-fold, 2.5-fold", [("two-fold", "fold"), ("2.5-fold", "fold")]),
-        ("3–5 mM, 30-50%", [("3–5", "range"), ("30-50", "percent range")]),  # noqa: RUF001
-        ("from 7.1 to 7.3", [("7.1 to 7.3", "range")]),
-        ("between 3 and 5 days", [("3 and 5", "range")]),
-        ("3 and 5 days", [("3", "integer"), ("5", "integer")]),
-        ("P < 0.05 in 1998", [("0.05", "p-value"), ("1998", "year")]),
-        ("of -80 mV", [("-80", "signed integer")]),
-        ("Twelve rats", [("Twelve", "word")]),
-        ("a 3-day test", [("3", "integer")]),
-        ("5mg or 24h", [("5", "integer"), ("24", "integer")]),
+        ("by 5% in 12 rats", [("5", "%", "integer"), ("12", "", "integer")]),
+        ("1,200 mg or 3.5 mg", [("1,200", "mg", "integer"), ("3.5", "mg", "decimal")]),
+        ("by 2.5-fold, a twofold", [("2.5", "fold", "decimal"), ("two", "fold", "word")]),
+        ("in Twelve elderly women", [("Twelve", "people", "word")]),
+        ("a 3-day test", [("3", "day", "integer")]),
+        ("5mg or 24h", [("5", "mg", "integer"), ("24", "h", "integer")]),
+        ("at 9 mg/kg", [("9", "mg/kg", "integer")]),
         ("IL-6 p53 H2O2 (IL-6 gp130)2 CD4+ 5-HT 17β 14-3-3 Th1/Th2 1,25-D type 2", []),
         ("seen [12], (3, 4), [5-7], ref. 8, 4 beta-phorbol, isoleucine 3", []),
-        ("1:1, 2/3, 10(-6) M, 10-6 M, 7.1 ± 0.4", []),
-        ("one-sided, someone, fold", []),
-        ("residues 4 and 8, chromosomes 12, day 5, beta 3 chains, line XYZ 410, 2 7 rats", []),
-        ("60 +/- 12 nM, Bread 31, 140-152)", []),
+        ("1:1, 2/3, 10(-6) M, 10-6 M, 7.1 ± 0.4, in 1998, 3-5 mM", []),
+        ("one-sided, someone, fold, residues 4, chromosomes 12, day 5, line XYZ 410, Bread 31", []),
     ],
 )  # fmt: skip
 def test_numbers(text, expected):
-    found = [(n.text, n.kind) for n in find_numbers(text)]
-    assert [f for f in found if f != ("7.1", "decimal")] == expected
-
-
-def test_a_number_of_a_long_text_is_judged_by_what_stands_near(monkeypatch):
-    seen = []
-
-    class Recorded:
-        def search(self, text):
-            seen.append(len(text))
-
-    monkeypatch.setattr(numbers, "_NAMED", Recorded())
-    assert len(find_numbers("5 mg, " * 2000)) == len(seen) == 2000
-    assert max(seen) == seen[-1] < 1000
-
-
-def test_numbers_keep_noun_join_and_bounds():
-    sentence = (
-        "<re> A <er> cut <el> B <le> "
-        "from 9 to 7 within 6 h in one man and all three dogs (P < 0.05)."
-    )
-    supporting = (
-        "From 8 to 4 in 12 h, after 3 h in two rats and four mice, P = 0.2, P = 0.01, in one."
-    )
-    found = texts("SN", sentence, "gg", supporting)
-    edits = {text.split(" cut B ")[1] for text in found}
-    assert edits == {
-        "from 8 to 4 within 6 h in one man and all three dogs (P < 0.05).",
-        "from 9 to 7 within 3 h in one man and all three dogs (P < 0.05).",
-        "from 9 to 7 within 6 h in one man and all four dogs (P < 0.05).",
-        "from 9 to 7 within 6 h in one man and all three dogs (P < 0.01).",
-    }
-
-
-@pytest.mark.parametrize(
-    ("old", "supporting", "expected"),
-    [
-        ("10%", "10.1%, 9.8% or 12%", {"12%"}),
-        ("2.5 mg", "2.45 mg, 2.54 mg and 2.6 mg", {"2.6 mg"}),
-        ("10.1%", "10%", set()),
-        ("three rats", "Five rats", {"five rats"}),
-        ("P < 0.1", "P = 0.05", {"P < 0.05"}),
-        ("P < 0.1", "P < 0.05", set()),  # what the supporting set may state of the relation
-        ("more than 5%", "more than 7%", set()),
-    ],
-)
-def test_what_may_be_the_same_number_is_not_taken(old, supporting, expected):
-    sentence = f"<re> A <er> cut <el> B <le> with {old}."
-    assert texts("SN", sentence, "gg", supporting) == {f"A cut B with {new}." for new in expected}
+    assert [(one.text, *one.kind) for one in find_numbers(text)] == expected
 
 
 @pytest.mark.parametrize(
     ("phrase", "supporting", "expected"),
     [
-        # A quantity comes for the same quantity.
+        # A quantity comes for the same quantity, neither rounded nor far from it.
         ("at 5 mg", "In 12 and 14 rats or 7 mg.", {"at 7 mg"}),
         ("in 5 patients", "Of 12 women, 9 rats and 7 mg.", {"in 12 patients"}),
         ("at 5 mg/kg", "With 7 mg or 9 mg/kg.", {"at 9 mg/kg"}),
         ("in 400 rats", "In 3 or 300 mice.", {"in 300 rats"}),
-        ("for 3 days", "Over 5 weeks, 2 days or 7 days.", {"for 7 days"}),
-        ("in the 6 most common", "In 4 or 9.", {"in the 9 most common"}),
+        ("by 10%", "Of 10.1%, 9% or 12%.", {"by 12%"}),
+        ("in three rats", "Of five rats, or one.", {"in five rats"}),
         ("with two drugs, C and D", "With three.", SHARE),
-        # Bounds of the effect get tighter; bounds of the cases stay.
-        ("by more than 40%", "By 65% or 30%.", {"by more than 65%"}),
-        ("in at least 40% of rats", "In 65% or 30%.", {"in at least 65% of rats"}),
-        ("more than 3 times", "5 or 2 times.", {"more than 5 times"}),
-        ("within 6 h", "In 3 h or 9 h.", {"within 3 h"}),
-        ("at doses of more than 40 mg", "At 65 mg or 30 mg.", OPEN_BOUND),
-        ("in patients over 65 years", "Of 40 or 80 years.", OPEN_BOUND),
-        # No part above its total, no total, no count beside its share.
-        ("in 3 of 12 rats", "Of 20, 15 and 6.", {"in 6 of 12 rats"}),
-        ("in three of 12 rats", "Of two, 20 and 13.", {"in two of 12 rats"}),
+        # What holds for an exact number may hold for a bound.
+        ("by more than 40%", "By 65% or 30%.", BOUND),
+        ("by at least 40%", "By 65% or 30%.", BOUND),
+        ("by 40% or more", "By 65% or 30%.", BOUND),
+        ("at doses of 5 mg and above", "At 7 mg.", BOUND),
+        ("in a minimum of 30 patients", "In 20 patients.", BOUND),
+        ("in patients aged 60 years and older", "At 70 years.", BOUND),
+        ("within 6 h", "In 3 h or 9 h.", BOUND),
+        ("for 3 days", "Over 5 weeks, 2 days or 7 days.", BOUND),
+        ("(P < 0.05)", "P = 0.01.", NO_NUMBER),
+        # No part, no total, no count beside its share, no interval, no comparison.
+        ("in 3 of 12 rats", "Of 20, 15 and 6.", SHARE),
+        ("in three of 12 rats", "Of two, 20 and 13.", SHARE),
         ("in 12 rats (30%)", "Of 20, or 50%.", SHARE),
-        ("in 30% of rats", "In 150% or 45%.", {"in 45% of rats"}),
-        # Levels and intervals of confidence.
-        ("(95% CI 3.1-4.5)", "At 15%, 2.2-5.1.", CONFIDENCE),
-        ("with 95% confidence", "At 15%.", CONFIDENCE),
-        # An order that is stated, and what is only approximate.
-        (
-            "from 9 mg to 7 mg",
-            "To 8 mg or 12 mg.",
-            {"from 12 mg to 7 mg", "from 8 mg to 7 mg", "from 9 mg to 8 mg"},
-        ),
-        ("by about 50%", "By 55% or 80%.", {"by about 80%"}),
+        ("from 9 mg to 7 mg", "To 8 mg or 12 mg.", SHARE),
+        ("with 95% confidence", "At 15%.", SHARE),
+        # What the supporting set states in the same words.
+        ("by 5% in rats", "C cut B by 7% in rats, D by 9% in dogs.", {"by 9% in rats"}),
+        # Other numbers are no hindrance.
+        ("by 40% after 24 h", "By 65%.", {"by 65% after 24 h"}),
     ],
 )
 def test_numbers_contradict(phrase, supporting, expected):
     sentence = f"<re> A <er> cut <el> B <le> {phrase}."
     if isinstance(expected, str):
-        found = STRATEGIES["SN"].propose(
-            mechanism_of(sentence, "gg", supporting), Choices(1, "1", "SN")
-        )
-        assert found == NoNegative(expected)
+        assert outcome("SN", sentence, "gg", supporting) == NoNegative(expected)
     else:
         found = texts("SN", sentence, "gg", supporting)
         assert found == {f"A cut B {one}." for one in expected}
 
 
-@pytest.mark.parametrize(
-    ("sentence", "is_made"),
-    [
-        ("<re> Statins <er> cause <el> dementia <le> in rats.", True),
-        ("<re> Statins <er> may worsen <el> dementia <le> and are toxic.", False),
-        ("<re> Statins <er> worsen <el> dementia <le> and were safe.", False),
-        ("<re> Statins <er> such as these are causes of <el> dementia <le>.", False),
-    ],
-)
-def test_each_verb_of_an_exchanged_plural_agrees(sentence, is_made):
-    assert bool(texts("SEN", sentence, "gg", "Rats had dementia.")) == is_made
-
-
 def test_any_number_on_demand():
-    sentence = "<re> A <er> cut <el> B <le> by 10% within 3-5 h."
-    supporting = "In two rats, 10.1% or 2-6 h, 10%."
-    found = texts("SN", sentence, "gg", supporting, SwapNumber(any_number=True))
-    assert {text.removeprefix("A cut B ") for text in found} == {
-        "by two% within 3-5 h.", "by 10.1% within 3-5 h.", "by 2-6% within 3-5 h.",
-        "by 10% within two h.", "by 10% within 10.1 h.", "by 10% within 2-6 h.",
-    }  # fmt: skip
+    sentence = "<re> A <er> cut <el> B <le> by more than 10%."
+    found = texts("SN", sentence, "gg", "In two rats, by 10.1%.", SwapNumber(any_number=True))
+    assert found == {"A cut B by more than two%.", "A cut B by more than 10.1%."}
 
 
 def test_a_number_takes_its_article():
-    found = texts("SN", "A two-fold rise in <re> A <er> or <el> B <le>.", "gg", "An 8-fold fall.")
+    found = texts("SN", "A 2-fold rise in <re> A <er> or <el> B <le>.", "gg", "An 8-fold fall.")
     assert found == {"An 8-fold rise in A or B."}
 
 
@@ -821,29 +691,27 @@ def test_antonyms(old, new):
 @pytest.mark.parametrize(
     "sentence",
     [
-        "<re> A <er> does not inhibit <el> B <le>.",
         "an increase or decrease of <re> A <er> and <el> B <le>.",
-        "<re> A <er> prevents <el> B <le> from working.",
         "the LOW gene of <re> A <er> and <el> B <le>.",
         "<re> A <er> low-density <el> B <le>.",
         "<re> A <er> with increasing evidence for <el> B <le>.",
-        "<re> A <er> doesn’t increase <el> B <le>.",  # noqa: RUF001
-        "<re> A <er> acts, at least partly, on <el> B <le>.",
-        "<re> A <er> does not, however, increase <el> B <le>.",
-        "<re> A <er> is not, as was long thought, an <el> B <le> inhibitor.",
-        "<re> A <er> leads to <el> B <le> and to apathy.",
+        "<re> A <er> is a cause of <el> B <le>.",
+        "<re> A <er> causes cells to release <el> B <le>.",
+        "Zinc inhibits growth, and <re> A <er> resembles <el> B <le>.",
+        "<re> A <er> binds <el> B <le> and inhibits growth.",
     ],
 )
 def test_terms_that_are_left_alone(sentence):
     assert texts("LPR", sentence) == set()
 
 
-def test_a_term_takes_its_article_and_all_change_on_demand():
+def test_a_term_takes_its_article():
     sentence = "<re> A <er> is an inhibitor and causes a decrease in <el> B <le>."
-    assert "A is an activator and causes a decrease in B." in texts("LPR", sentence)
-    assert "A is an inhibitor and causes an increase in B." in texts("LPR", sentence)
-    every = texts("LPR", sentence, strategy=ReversePolarity(every=True))
-    assert every == {"A is an activator and prevents an increase in B."}
+    assert texts("LPR", sentence) == {
+        "A is an activator and causes a decrease in B.",
+        "A is an inhibitor and prevents a decrease in B.",
+        "A is an inhibitor and causes an increase in B.",
+    }
 
 
 def test_own_antonyms(tmp_path):
@@ -878,21 +746,6 @@ def test_our_antonyms_change_every_term_and_no_pair_stands_twice():
 
 
 # ---- English.
-
-
-@pytest.mark.parametrize(
-    ("word", "article"),
-    [
-        ("increase", "an"), ("decrease", "a"), ("NMDA receptor", "an"), ("FGF", "an"), ("TNF", "a"),
-        ("unit", "a"), ("ubiquitin", "a"), ("uncoupler", "an"), ("uninduced cell", "an"),
-        ("hour", "an"),
-        ("8-fold", "an"), ("11-fold", "an"), ("1-fold", "a"), ("α-toxin", "an"), ("β-toxin", "a"),  # noqa: RUF001
-        ("RAS", None), ("AMPK", "an"), ("IL-6", "an"), ("(x)", None), ("one-fold", "a"),
-        ("euchromatin", "a"),
-    ],
-)  # fmt: skip
-def test_articles(word, article):
-    assert choose_article(word) == article
 
 
 def test_inflection():

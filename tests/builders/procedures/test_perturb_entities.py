@@ -3,14 +3,9 @@
 import pytest
 from nlihub.builders.procedures.abstracts.mechanisms.mechanism import Mechanism, Mention
 from nlihub.builders.procedures.abstracts.perturb.entity_pool import EntityPool, PoolEntity
-from nlihub.builders.procedures.abstracts.perturb.fit_name import UNFIT
-from nlihub.builders.procedures.abstracts.perturb.grammar import is_plural, uncapitalize_name
-from nlihub.builders.procedures.abstracts.perturb.name_uses import (
-    Uses,
-    is_adjective,
-    observe_uses,
-    takes_article,
-)
+from nlihub.builders.procedures.abstracts.perturb.evidence import is_general, may_be_same
+from nlihub.builders.procedures.abstracts.perturb.fit_name import UNFIT, is_plural, kind_of_name
+from nlihub.builders.procedures.abstracts.perturb.grammar import uncapitalize_name
 from nlihub.builders.procedures.abstracts.perturb.replace_entities import (
     MAY_BE_SAME,
     MAY_HOLD,
@@ -19,11 +14,6 @@ from nlihub.builders.procedures.abstracts.perturb.replace_entities import (
 )
 from nlihub.builders.procedures.abstracts.perturb.strategy import Choices, NoNegative
 from nlihub.builders.procedures.abstracts.perturb.swap_entities import SYMMETRIC, SwapNames
-from nlihub.builders.procedures.abstracts.perturb.synonyms import (
-    is_general,
-    may_be_same,
-    stand_together,
-)
 from nlihub.loaders.corpora.abstracts.concept_ids import split_ids
 from nlihub.loaders.errors import UsageError
 
@@ -72,15 +62,6 @@ def test_a_replacement_shares_no_id_with_the_abstract():
     assert found == ["We conclude that <re> foxin <er> causes <el> anemia <le>."]
 
 
-def test_a_replacement_is_not_in_the_abstract_under_another_name_of_its_id():
-    pool = EntityPool(
-        {"Disease": [PoolEntity(name, frozenset({"D1"})) for name in ("scurvy", "scorbutus")]}
-    )
-    one = disease(SENTENCE, ["Scorbutus was seen."])
-    assert isinstance(propose(ReplaceOutside(pool), one), NoNegative)
-    assert propose(ReplaceOutside(pool), disease(SENTENCE, ["Nothing was seen."]))
-
-
 def test_entities_of_the_same_id_are_no_replacement_inside():
     mentions = [Mention("podagra", "Disease", "supporting", ("D6",))]
     one = disease(SENTENCE, ["There was podagra."], mentions=mentions, regulated_ids=("D6",))
@@ -93,7 +74,7 @@ def test_entities_of_the_same_id_are_no_replacement_inside():
         ("nephrotoxic", "nephrotoxicity", True), ("hypertensive", "hypertension", True),
         ("IL-2", "interleukin-2", True), ("IL-2", "interleukin-4", False),
         ("RB", "retinoblastoma", True), ("LTbetaR", "lymphotoxin beta receptor", True),
-        ("cancer", "breast cancer", True), ("Cdc25", "Cdc25A", True), ("IL-2", "IL-2R", False),
+        ("cancer", "breast cancer", True), ("Cdc25", "Cdc25A", True), ("IL-2", "IL-2R", True),
         ("hTAF250", "TAF250", True), ("hypertension", "hypotension", False),
         ("zinc", "iron", False),
     ],
@@ -106,36 +87,13 @@ def test_a_kind_of_thing_is_no_entity():
     assert is_general("injury") and is_general("side effects") and not is_general("renal injury")
 
 
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        ("foxin and wolfin rose", True), ("foxin, zinc, and wolfin rose", True),
-        ("foxin/wolfin rose", True), ("foxin cut wolfin", False), ("foxin. Wolfin", False),
-    ],
-)  # fmt: skip
-def test_lists(text, expected):
-    assert stand_together("foxin", "wolfin", text) is expected
-
-
-@pytest.mark.parametrize(
-    ("name", "sentence", "uses"),
-    [
-        ("foxin", "Levels of foxin rose.", Uses.BARE),
-        ("foxin receptor", "It binds the human foxin receptor in hens.", Uses.DETERMINED),
-        ("foxin", "Then <re> foxin <er>-treated <el> hens <le> ran.", Uses.MODIFIER),
-        ("asbestosin", "Thus asbestosin is low.", Uses.BARE | Uses.SINGULAR),
-        ("foxin", "Nothing rose.", Uses.NONE),
-    ],
-)
-def test_uses(name, sentence, uses):
-    assert observe_uses(name, [sentence]) == uses
-    if uses in (Uses.BARE, Uses.DETERMINED):
-        assert takes_article(uses) is (uses is Uses.DETERMINED)
-
-
-def test_adjectives():
-    assert is_adjective("hypertensive", Uses.MODIFIER) and is_adjective("nephrotoxic", Uses.NONE)
-    assert not is_adjective("arsenic", Uses.BARE) and not is_adjective("aspirin", Uses.MODIFIER)
+def test_kinds_of_names():
+    plain = kind_of_name("aspirin")
+    assert not any(plain)
+    for name in ("hypertensive", "nephrotoxic"):
+        assert kind_of_name(name) == (True, False, False)
+    assert kind_of_name("T cells") == (False, True, False)
+    assert kind_of_name("foxin receptor") == (False, False, True)
 
 
 @pytest.mark.parametrize("new", ["nephrotoxic", "nausea, vomiting", "gout (podagra)"])
@@ -143,37 +101,6 @@ def test_names_that_fit_no_place_of_a_noun(new):
     pool = EntityPool({"Disease": [new]})
     one = Mechanism.of(SENTENCE.replace("gout", "scurvy"), regulated_type="Disease")
     assert propose(ReplaceOutside(pool), one) == NoNegative(UNFIT)
-
-
-def test_an_article_comes_and_goes_with_the_name():
-    uses = {"foxin receptor": Uses.DETERMINED, "wolfin": Uses.BARE}
-    pools = {name: EntityPool({"Gene": [PoolEntity(name, uses=use)]}) for name, use in uses.items()}
-    for place, name, expected in (
-        ("<el> B <le> in hens", "foxin receptor", "the <el> foxin receptor <le> in hens"),
-        ("the <el> B <le> in hens", "wolfin", "<el> wolfin <le> in hens"),
-        ("the <el> B <le> and C genes", "wolfin", None),
-    ):
-        one = Mechanism.of(f"Then <re> A <er> acts on {place}.", regulated_type="Gene")
-        found = propose(ReplaceOutside(pools[name]), one)
-        wanted = [f"Then <re> A <er> acts on {expected}."]
-        assert found == (wanted if expected else NoNegative(UNFIT))
-
-
-@pytest.mark.parametrize(
-    ("sentence", "expected"),
-    [
-        ("Thus <re> statins <er> inhibit <el> foxin <le>.",
-         "Thus <re> foxin <er> inhibits <el> statins <le>."),
-        ("Whether <re> statins <er> cause <el> dementia <le> remains unknown.",
-         "Whether <re> dementia <er> causes <el> statins <le> remains unknown."),
-        ("Both <re> statins <er> that rise inhibit <el> foxin <le>.", None),
-        ("Thus <re> foxin <er>-induced loss cuts <el> statins <le>.", None),
-    ],
-)  # fmt: skip
-def test_the_verb_agrees_or_the_swap_is_refused(sentence, expected):
-    one = Mechanism.of(sentence)
-    found = propose(SwapNames(symmetric=True), one)
-    assert found == ([expected] if expected else NoNegative(UNFIT))
 
 
 @pytest.mark.parametrize(

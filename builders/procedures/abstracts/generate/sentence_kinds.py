@@ -9,11 +9,11 @@ from dataclasses import dataclass, replace
 from typing import ClassVar
 
 from ..mechanisms.mechanism import Mechanism
-from ..perturb.affirmation import NOT_AFFIRMED, why_not_affirmed
 from ..perturb.apply import SAME_AS_ANOTHER, SAME_AS_POSITIVE
+from ..perturb.denials import DENIED, is_denied
 from ..perturb.grammar import uncapitalize_name
 from ..perturb.names import MarkedSentence, find_places, locate_entities, plain_name
-from ..perturb.replace_entities import NO_TYPE, ReplaceInside, draw_replacements
+from ..perturb.replace_entities import ReplaceInside
 from ..perturb.strategy import BROKEN_MARKERS, Choices, NoNegative
 from ..perturb.swap_entities import SAME_NAME, SYMMETRIC, is_symmetric
 from .task import Written, mark_name
@@ -140,14 +140,15 @@ class SwappedNames(SentenceKind):
     """GEN-ND-SEN: each entity must stand in the other's markers."""
 
     name = "GEN-ND-SEN"
-    others = (MISSING, SAME_NAME, SYMMETRIC, *NOT_AFFIRMED)
+    others = (MISSING, SAME_NAME, SYMMETRIC, DENIED)
 
     def ask(self, mechanism: Mechanism, choices: Choices) -> Asked | NoNegative:
         """Ask for both names, exchanged."""
         if plain_name(mechanism.regulator) == plain_name(mechanism.regulated):
             return NoNegative(SAME_NAME)
-        if reason := _why_not_affirmed(mechanism):
-            return NoNegative(reason)
+        marked = locate_entities(mechanism)
+        if marked is not None and is_denied(marked):
+            return NoNegative(DENIED)
         return _ask_for(mechanism, mechanism.regulated, mechanism.regulator)
 
     def _judge(self, marked: MarkedSentence, written: Written, mechanism: Mechanism) -> Verdict:
@@ -159,21 +160,16 @@ class ReplacedEntity(SentenceKind):
 
     name = "GEN-ND-SRE"
     bound = "similarity"
-    others = (MISSING, NO_TYPE, ReplaceInside.otherwise, *NOT_AFFIRMED)
+    others = (MISSING, *ReplaceInside().reasons[1:])
 
     def ask(self, mechanism: Mechanism, choices: Choices) -> Asked | NoNegative:
         """Ask for one of the two names, and one from the supporting set in place of the other."""
-        if reason := _why_not_affirmed(mechanism):
-            return NoNegative(reason)
-        found = draw_replacements(mechanism, choices)
-        if isinstance(found, NoNegative):
-            return found
-        drawn = next(found, None)
-        if drawn is None:
-            return NoNegative(ReplaceInside.otherwise)
-        role, name = drawn
-        both = {"regulator": mechanism.regulator, "regulated": mechanism.regulated, role: name}
-        return _ask_for(mechanism, **both)
+        replaced = ReplaceInside().propose(mechanism, choices)
+        if isinstance(replaced, NoNegative):
+            return replaced
+        text = next(replaced).text
+        regulator, regulated = (text[p.name_start : p.name_end] for p in find_places(text) or ())
+        return _ask_for(mechanism, regulator, regulated)
 
     def _judge(self, marked: MarkedSentence, written: Written, mechanism: Mechanism) -> Verdict:
         return f"{mechanism.regulator}, {mechanism.regulated} -> {', '.join(marked.names)}"
@@ -200,12 +196,6 @@ class ForbiddenEntities(SentenceKind):
 KINDS: dict[str, SentenceKind] = {
     kind.name: kind for kind in (Generated(), SwappedNames(), ReplacedEntity(), ForbiddenEntities())
 }
-
-
-def _why_not_affirmed(mechanism: Mechanism) -> str | None:
-    """Return why the positive does not affirm its relation, so that no names can be exchanged."""
-    marked = locate_entities(mechanism)
-    return None if marked is None else why_not_affirmed(marked)
 
 
 def _read_sentence(sentence: str, mechanism: Mechanism) -> MarkedSentence | None:

@@ -7,7 +7,7 @@ from typing import Any
 from .....loaders.errors import UsageError
 from .....loaders.releases.bionli import strip_markers
 from ..mechanisms.mechanism import Mechanism
-from .entity_pool import Pool
+from .entity_pool import EntityPool
 from .negate import Negate
 from .replace_entities import ReplaceInside, ReplaceOutside
 from .reverse_polarity import Antonyms, ReversePolarity
@@ -19,7 +19,7 @@ from .swap_number import SwapNumber
 NAMES = ("SEN", "SEP", "SRE", "SREO", "VNeg", "SN", "LPR")
 
 
-def make_strategies(pool: Pool, antonyms: Antonyms | None = None) -> dict[str, Strategy]:
+def make_strategies(pool: EntityPool, antonyms: Antonyms | None = None) -> dict[str, Strategy]:
     """Make BioNLI's seven rule-based strategies, by name in its order, with their default options.
 
     Args:

@@ -1,77 +1,70 @@
-"""The entities of a corpus, for SREO to draw from."""
+"""The entities of a corpus, for SREO to draw from: as many as the corpus has."""
 
+from bisect import bisect
 from codecs import BOM_UTF8
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from functools import cached_property, lru_cache
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, NamedTuple
 
 import orjson
+import pyarrow as pa
+import pyarrow.parquet as pq
 
+from .....loaders.atomic_write import whole_file
 from .....loaders.errors import UsageError
 from ....core.keyed import keyed_hash
+from ....core.sql import Database, Statement
 from ..mechanisms.mechanism import Mechanism
 from .grammar import uncapitalize_name
-from .name_uses import Uses, observe_uses
 from .names import find_name
 
 _FORM = '{"TYPE": ["NAME", {"name": "NAME", "ids": ["ID", ...]}, ...], ...}'
+_SCHEMA = pa.schema({"type": pa.string(), "name": pa.string(), "ids": pa.list_(pa.string())})
+#: Rows read at once, and how many such groups are kept: a draw looks at few of the entities.
+_GROUP_ROWS, _MAX_GROUPS = 2_000, 16
+#: The table of the entities of mechanisms.
+ENTITIES = "entities"
+#: The entities of the mechanisms that are taken.
+POOL = Statement(
+    "pool",
+    f"""
+    SELECT e.type, e.name, e.name_order,
+        ARRAY_AGG(DISTINCT e.id) FILTER (WHERE e.id IS NOT NULL) AS ids
+    FROM {ENTITIES} e JOIN taken t ON t.shard = e.shard AND t.seq = e.seq
+    GROUP BY e.type, e.name, e.name_order
+    """,
+)
 
 
-@dataclass(frozen=True, slots=True)
-class PoolEntity:
-    """A name of an entity.
-
-    Attributes:
-        name: The name as written inside sentences.
-        ids: Its concept ids; empty where unknown.
-        uses: How the sentences of the corpus use it.
-    """
+class PoolEntity(NamedTuple):
+    """A name of an entity, as written inside sentences, and its concept ids, where known."""
 
     name: str
     ids: frozenset[str] = frozenset()
-    uses: Uses = Uses.NONE
-
-    def joined(self, other: "PoolEntity") -> "PoolEntity":
-        """Return it with the ids and uses of another entry of its name."""
-        return PoolEntity(self.name, self.ids | other.ids, self.uses | other.uses)
-
-
-class Pool(Protocol):
-    """Entities that SREO draws from."""
-
-    def walk_entities(self, type_: str, start: int) -> Iterator[PoolEntity]:
-        """Yield all entities of a type once, from a random start; an unknown type has none."""
-        ...
-
-    def names_of(self, entity: PoolEntity) -> set[str]:
-        """Return the names in the pool that share an id with an entity, its own included."""
-        ...
 
 
 class EntityPool:
     """Names of entities by type, in an order that does not depend on the order of input.
 
     Args:
-        names: The names, or entities with ids and uses, of each type.
+        names: The names, or entities with ids, of each type.
     """
 
     def __init__(self, names: Mapping[str, Iterable[str | PoolEntity]]) -> None:
-        self._entities: dict[str, list[PoolEntity]] = {}
-        self._names: dict[str, set[str]] = {}
+        found: dict[tuple[str, bytes, str], set[str]] = {}
         for type_, given in names.items():
-            found: dict[str, PoolEntity] = {}
             for one in given:
                 entity = PoolEntity(one) if isinstance(one, str) else one
-                before = found.get(entity.name)
-                found[entity.name] = before.joined(entity) if before else entity
-            # Sorted by hash: neighbours have nothing in common, and a walk is random enough.
-            self._entities[type_] = sorted(
-                found.values(), key=lambda one: (order_of_name(one.name), one.name)
-            )
-            for entity in found.values():
-                for id_ in entity.ids:
-                    self._names.setdefault(id_, set()).add(entity.name)
+                key = type_, order_of_name(entity.name), entity.name
+                found.setdefault(key, set()).update(entity.ids)
+        rows = [
+            {"type": type_, "name": name, "ids": sorted(ids)}
+            for (type_, _, name), ids in sorted(found.items())
+        ]
+        sink = pa.BufferOutputStream()
+        pq.write_table(pa.Table.from_pylist(rows, _SCHEMA), sink, row_group_size=_GROUP_ROWS)
+        self._source: pa.Buffer | Path = sink.getvalue()
 
     @classmethod
     def of(cls, mechanisms: Iterable[Mechanism]) -> "EntityPool":
@@ -80,7 +73,7 @@ class EntityPool:
         for mechanism in mechanisms:
             for type_, entity in list_entities(mechanism):
                 names.setdefault(type_, []).append(entity)
-        return cls({type_: _without_capitals(found) for type_, found in names.items()})
+        return cls(names)
 
     @classmethod
     def read(cls, path: Path) -> "EntityPool":
@@ -94,31 +87,82 @@ class EntityPool:
         """
         try:
             content = path.read_bytes().removeprefix(BOM_UTF8)
-            told = orjson.loads(content)  # which refuses lone surrogates
-            if not all(isinstance(names, list) for names in told.values()):
+            types = orjson.loads(content)  # which refuses lone surrogates
+            if not all(isinstance(names, list) for names in types.values()):
                 raise TypeError("a type has no list of names")
-            if not any(told.values()):
+            if not any(types.values()):
                 raise ValueError("it has no name")
-            return cls({type_: list(map(_parse, names)) for type_, names in told.items()})
+            return cls({type_: list(map(_parse, names)) for type_, names in types.items()})
         except (OSError, ValueError, TypeError, AttributeError) as error:
             raise UsageError(f"{path} holds no entities ({error}); expected {_FORM}.") from error
 
-    def walk(self, type_: str, start: int) -> Iterator[str]:
-        """Yield all names of a type once, from a random start; an unknown type has none."""
-        return (entity.name for entity in self.walk_entities(type_, start))
+    @classmethod
+    def open(cls, path: Path) -> "EntityPool":
+        """Open a pool that ``store_pool`` wrote; it is read in parts, when they are needed."""
+        pool = cls.__new__(cls)
+        pool._source = path
+        return pool
 
     def walk_entities(self, type_: str, start: int) -> Iterator[PoolEntity]:
-        """Yield all entities of a type once, from a random start."""
-        found = self._entities.get(type_, [])
-        return (found[(start + i) % len(found)] for i in range(len(found)))
+        """Yield all entities of a type once, from a random start; an unknown type has none."""
+        first, n = self._types.get(type_, (0, 0))
+        for number in range(n):
+            row = first + (start + number) % n
+            group = bisect(self._group_starts, row) - 1
+            yield self._read_group(group)[row - self._group_starts[group]]
 
-    def names_of(self, entity: PoolEntity) -> set[str]:
-        """Return the names in the pool that share an id with an entity, its own included."""
-        return {entity.name}.union(*(self._names[id_] for id_ in entity.ids))
+    @cached_property
+    def _file(self) -> pq.ParquetFile:
+        return pq.ParquetFile(self._source)
+
+    @cached_property
+    def _group_starts(self) -> list[int]:
+        starts, metadata = [0], self._file.metadata
+        for group in range(metadata.num_row_groups):
+            starts.append(starts[-1] + metadata.row_group(group).num_rows)
+        return starts[:-1]
+
+    @cached_property
+    def _types(self) -> dict[str, tuple[int, int]]:
+        """The first row and the number of rows of each type."""
+        types: dict[str, tuple[int, int]] = {}
+        first = 0
+        for one in self._file.read(columns=["type"])["type"].value_counts().to_pylist():
+            types[one["values"]] = first, one["counts"]
+            first += one["counts"]
+        return types
+
+    @cached_property
+    def _read_group(self) -> Any:
+        @lru_cache(maxsize=_MAX_GROUPS)
+        def read(group: int) -> list[PoolEntity]:
+            rows = self._file.read_row_group(group, columns=["name", "ids"]).to_pylist()
+            return [PoolEntity(row["name"], frozenset(row["ids"] or ())) for row in rows]
+
+        return read
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {"_source": self._source}
 
 
-def _parse(told: Any) -> PoolEntity:
-    fields = told if isinstance(told, dict) else {"name": told}
+def store_pool(database: Database, folder: Path) -> EntityPool:
+    """Store the table ``POOL`` of a database, where it is not yet; see ``EntityPool.of``.
+
+    Args:
+        database: The database.
+        folder: Where the pool is kept, of this table alone.
+    """
+    target = folder / "entities.parquet"
+    if not target.exists():
+        ordered = "SELECT type, name, ids FROM pool ORDER BY type, name_order, name"
+        with whole_file(target) as path, pq.ParquetWriter(path, _SCHEMA) as writer:
+            for batch in database.batches(ordered, _GROUP_ROWS):
+                writer.write_batch(batch.cast(_SCHEMA))
+    return EntityPool.open(target)
+
+
+def _parse(given: Any) -> PoolEntity:
+    fields = given if isinstance(given, dict) else {"name": given}
     name, ids = fields.get("name"), fields.get("ids", [])
     if not isinstance(name, str) or not name or name.strip() != name:
         raise TypeError("a name is not a string, is empty, or has spaces around it")
@@ -127,33 +171,23 @@ def _parse(told: Any) -> PoolEntity:
     return PoolEntity(name, frozenset(ids))
 
 
-def _without_capitals(entities: Iterable[PoolEntity]) -> list[PoolEntity]:
-    """Join a name with a capital to the same in small letters, where the corpus has both."""
-    found = list(entities)
-    names = {entity.name for entity in found}
-    return [
-        PoolEntity(small, one.ids, one.uses) if (small := small_name(one.name)) in names else one
-        for one in found
-    ]
-
-
-def small_name(name: str) -> str | None:
-    """Return a name with a small first letter; None where the others are not small."""
-    return name[:1].lower() + name[1:] if name[1:].islower() else None
-
-
 def order_of_name(name: str) -> bytes:
-    """Return the 16 bytes that place a name among those of its type."""
+    """Return the 16 bytes that place a name among those of its type.
+
+    Neighbours in this order have nothing in common, so a walk from a random start is random enough.
+    """
     return keyed_hash(name, "", "pool")
 
 
 def list_entities(mechanism: Mechanism) -> Iterator[tuple[str, PoolEntity]]:
-    """Yield the typed entities of a mechanism with their types, as in mid-sentence."""
+    """Yield the typed entities of a mechanism with their types, as in mid-sentence.
+
+    A name that stands nowhere as a whole, but as a part of a word, is left out.
+    """
     sentences = mechanism.sentences
     for name, type_, ids in sorted(set(_entities(mechanism))):
-        if any(find_name(name, sentence) for sentence in sentences):  # no part of a word
-            uses = observe_uses(name, sentences)
-            yield type_, PoolEntity(uncapitalize_name(name, sentences), frozenset(ids), uses)
+        if any(find_name(name, sentence) for sentence in sentences):
+            yield type_, PoolEntity(uncapitalize_name(name, sentences), frozenset(ids))
 
 
 def _entities(mechanism: Mechanism) -> Iterator[tuple[str, str, tuple[str, ...]]]:

@@ -1,107 +1,125 @@
-"""Whether the abstract itself supports a sentence in which an entity is exchanged.
+"""Judge from the abstract whether two names may be of one entity, and what may hold of others.
 
-Simple means: the annotated relations, lists, and sentences with both names and a word of the
-relation. They find some of the true sentences, and refuse some that are false.
+Concept ids decide where they are known and equal. Names decide besides: two ids may be of a disease
+and its kind, and few corpora annotate every mention. Every doubt refuses a name.
 """
 
 import re
+from collections.abc import Iterator
 from functools import lru_cache
 
 from ..mechanisms.mechanism import Mechanism
 from .grammar import word_list
-from .names import NAME, MarkedSentence, find_name
-from .synonyms import stand_together
+from .names import find_name, fold_text, plain_name
 
-_STEM = 5
+#: Between a name and another of the same entity: GAP-43 (neuromodulin, B-50).
+_IN_BRACKETS = re.compile(r" ?\((?:[^()]*[^()\w])?")
+_JOIN = r"(?:\s*(?:,? and/or|,? and|,? or|, as well as| as well as|/|,|\+|-and-))"
+_LISTED = re.compile(rf"(?:{_JOIN} ?[^\s,;.()]+(?: [^\s,;.()]+)?){{0,4}}?{_JOIN} ?", re.IGNORECASE)
+_REACH = 120
 _MUTUAL = re.compile(
     r"\b(?:each other|one another|mutual\w*|reciprocal\w*|bidirectional\w*|vice versa|feedback"
     r"|cross-?talk|interdependen\w+)\b",
     re.IGNORECASE,
 )
-_PREPOSITIONS = word_list("prepositions")
-_WORD = re.compile(r"[a-z]{4,}", re.IGNORECASE)
+#: Letters in which words from one stem agree: hypertension, hypertensive.
+_STEM = 6
+#: Greatest number of letters and digits of an abbreviation.
+_SHORT = 10
 
 
-def relation_stems(marked: MarkedSentence) -> frozenset[str]:
-    """Return the beginnings of the content words between and beside the two entities."""
-    first, second = marked.in_order
-    between = marked.masked[first.end : second.start]
-    passed = word_list("prepositions") | word_list("modals") | word_list("determiners")
-    words = (word.lower() for word in _WORD.findall(between.replace(NAME, " ")))
-    return frozenset(word[:_STEM] for word in words if word not in passed)
+def may_be_same(one: str, other: str, text: str) -> bool:
+    """Return whether two names may be of one entity.
 
-
-def is_stated(
-    one: str, other: str, stems: frozenset[str], mechanism: Mechanism, *, in_order: bool = False
-) -> bool:
-    """Return whether a supporting sentence has two names with a word of the relation between them.
-
-    Args:
-        one: A name.
-        other: Another.
-        stems: The beginnings of the relation's words.
-        mechanism: The mechanism.
-        in_order: Whether the first must act on the second: only the order of the arguments counts,
-            and no preposition may stand between them, as in "is induced by" and "activation of".
+    They may where the words of one, or words from the same stems, are among those of the other
+    (IL-6 and IL-6 protein; nephrotoxic, nephrotoxicity), where one may abbreviate the other (TBP,
+    TATA box binding protein; Cdc25, Cdc25A), or where the text gives one in brackets after the
+    other, perhaps among more.
     """
-    a_folded, b_folded = one.casefold(), other.casefold()
-    folded = _fold(mechanism.supporting)
-    for sentence, small in zip(mechanism.supporting, folded, strict=True):
-        if a_folded not in small or b_folded not in small:
-            continue
-        ones, others = (find_name(name, sentence, ignore_case=True) for name in (one, other))
-        for a in ones:
-            for b in others:
-                if in_order and a.start() > b.start():
-                    continue
-                early, late = sorted((a.span(), b.span()))
-                between = sentence[early[1] : late[0]].lower()
-                if in_order and not _PREPOSITIONS.isdisjoint(re.findall(r"\w+", between)):
-                    continue
-                if any(word[:_STEM] in stems for word in _WORD.findall(between)):
-                    return True
-    return False
+    if _are_alike(*sorted((one, other))):
+        return True
+    return any(_IN_BRACKETS.fullmatch(between) for between in _between(one, other, text))
 
 
-def may_hold_for(
-    mechanism: Mechanism,
-    marked: MarkedSentence,
-    entity: str,
-    other: tuple[str, tuple[str, ...]],
-    name: str,
-    ids: tuple[str, ...],
-) -> bool:
+@lru_cache(maxsize=1 << 15)
+def _are_alike(one: str, other: str) -> bool:
+    stems, other_stems = _split_name(one), _split_name(other)
+    if stems <= other_stems or other_stems <= stems or plain_name(one) == plain_name(other):
+        return True
+    return _may_abbreviate(one, other) or _may_abbreviate(other, one)
+
+
+@lru_cache(maxsize=1 << 14)
+def _split_name(name: str) -> frozenset[str]:
+    """Return the plain words of a name without a plural s, cut to their stems."""
+    words = (plain_name(word).rstrip("s") for word in re.split(r"[\s/‐‑–-]+", name))  # noqa: RUF001
+    return frozenset(word[:_STEM] if word.isalpha() else word for word in words if word)
+
+
+def _may_abbreviate(short: str, name: str) -> bool:
+    """Return whether the letters of a short name with a capital stand in a longer one in order.
+
+    All digits are the same: IL-2 is not interleukin-4. So is the first letter, unless one stands
+    before it for the species: hTAFII250.
+
+    Source: the order of letters is that of Schwartz and Hearst (2003).
+    """
+    letters, long = plain_name(short), plain_name(name)
+    if short.islower() or not 1 < len(letters) <= min(len(long), _SHORT):
+        return False
+    if re.findall(r"\d+", letters) != re.findall(r"\d+", long):
+        return False
+    if letters[0] != long[0]:
+        return long[1:] == letters
+    rest = iter(long)
+    return all(letter in rest for letter in letters)
+
+
+def is_general(name: str) -> bool:
+    """Return whether a name says nothing but a kind of thing: injury, side effects.
+
+    What holds for an entity may hold for its kind.
+    """
+    kinds = word_list("general names")
+    words = re.findall(r"\w+", name.lower())
+    return all(word in kinds or word.removesuffix("s") in kinds for word in words)
+
+
+def may_hold_for(mechanism: Mechanism, entity: str, kept: str, name: str) -> bool:
     """Return whether the abstract may say of a name what the conclusion says of an entity.
 
+    It may where a supporting sentence has the name beside the entity that stays, or in one list
+    with the entity that it would replace: what is said of one often holds for the other.
+
     Args:
         mechanism: The mechanism.
-        marked: Its conclusion.
         entity: The entity that would be replaced.
-        other: The one that stays, with its ids.
+        kept: The one that stays.
         name: The name that would replace it.
-        ids: The ids of that name.
     """
-    if stand_together(entity, name, " ".join(mechanism.supporting)):
-        return True
-    kept, kept_ids = other
-    if any({*pair} & {*ids} and {*pair} & {*kept_ids} for pair in mechanism.related):
-        return True
-    return is_stated(name, kept, relation_stems(marked), mechanism)
+    listed = _between(entity, name, " ".join(mechanism.supporting))
+    return any(map(_LISTED.fullmatch, listed)) or any(
+        find_name(name, sentence, ignore_case=True) and find_name(kept, sentence, ignore_case=True)
+        for sentence in mechanism.supporting
+    )
 
 
 def is_mutual(mechanism: Mechanism) -> bool:
     """Return whether a sentence says of both entities that they act on each other."""
     return any(
-        all(find_name(name, sentence) for name in mechanism.names)
-        for sentence in _mutual(mechanism.sentences)
+        _MUTUAL.search(sentence) and all(find_name(name, sentence) for name in mechanism.names)
+        for sentence in mechanism.sentences
     )
 
 
-@lru_cache(maxsize=4)  # SEN and SEP read the same sentences one after the other
-def _mutual(sentences: tuple[str, ...]) -> tuple[str, ...]:
-    return tuple(sentence for sentence in sentences if _MUTUAL.search(sentence))
-
-
-@lru_cache(maxsize=4)
-def _fold(sentences: tuple[str, ...]) -> tuple[str, ...]:
-    return tuple(sentence.casefold() for sentence in sentences)
+def _between(one: str, other: str, text: str) -> Iterator[str]:
+    """Yield what stands between two names, for each two of their mentions that are near."""
+    folded = fold_text(text)
+    if one.casefold() not in folded or other.casefold() not in folded:
+        return
+    others = find_name(other, text, ignore_case=True)
+    for a in find_name(one, text, ignore_case=True):
+        for b in others:
+            early, late = sorted((a.span(), b.span()))
+            if late[0] - early[1] <= _REACH:
+                yield text[early[1] : late[0]]

@@ -54,6 +54,10 @@ class MarkedSentence:
         first, second = sorted((self.regulator, self.regulated), key=lambda place: place.start)
         return first, second
 
+    def place_of(self, role: str) -> EntityPlace:
+        """Return the place of an entity by its role, ``"regulator"`` or ``"regulated"``."""
+        return self.regulator if role == "regulator" else self.regulated
+
     @property
     def names(self) -> tuple[str, str]:
         """Return the names of the regulator and of the regulated entity."""

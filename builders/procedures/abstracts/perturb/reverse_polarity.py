@@ -10,11 +10,11 @@ one antonym: pairs under ``both`` come first, then the order in the file decides
 Source:
     BioNLI, section 3.3.1, "Lexical Polarity Reversal"; Table 4. The section speaks of terms that
     are swapped "when encountered"; its example has several and changes one (``increase``, while
-    ``induction`` stays). So one is changed here, and all of them on demand.
+    ``induction`` stays). So one is changed here.
 """
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Set
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache, cached_property
 from importlib.resources import files
@@ -24,8 +24,7 @@ from typing import Any, NamedTuple
 from .....loaders.errors import UsageError
 from .....loaders.json_text import parse_json
 from ..mechanisms.mechanism import Mechanism
-from .affirmation import NOT_AFFIRMED, why_not_affirmed
-from .clauses import PREPOSITIONS, Words, read_words
+from .denials import DENIED, is_denied
 from .grammar import (
     base_of_past,
     base_of_third,
@@ -35,14 +34,12 @@ from .grammar import (
     form_past,
     form_third,
     is_base,
-    match_capitals,
     verb_lists,
 )
 from .names import MarkedSentence
-from .relation import term_relates
-from .strategy import Choices, NoNegative, Perturbed, Proposals, Strategy, TextEdit
+from .strategy import Choices, Perturbed, Proposals, Strategy, TextEdit
 
-_SECTIONS = ("terms", "verbs", "nouns", "adjectives", "adverbs")
+_SECTIONS = ("verbs", "nouns", "adjectives", "adverbs", "terms")
 _FORM = (
     '{"verbs": {"both": [["A", "B"], ...], "one_way": [...]}, "nouns": ..., "adjectives": ..., '
     '"adverbs": ..., "terms": ..., "prefixes": {"pairs": ..., "stems": {"PREFIX": [...]}}, '
@@ -50,23 +47,15 @@ _FORM = (
 )
 #: Why no term is replaced.
 NO_TERM = "no term of interaction"
-OTHER_TERM = "no term of interaction says how the two entities relate"
 _REACH = 40
 _NOUNS = frozenset(verb_lists()["also_nouns"])
-_BEFORE_VERB = re.compile(r"\b(?:to|not|can|could|may|might|will|would|should|must)\s+$")
 _AS_NOUN = re.compile(r"\s+(?:of|for|in|to)\b")
 _BEFORE_NOUN = re.compile(
     r"\b(?:an?|the|this|its|no|any|main|major|common|\w+(?:al|ic|ive|ant|ent|able|ible))\s+$",
     re.IGNORECASE,
 )
-#: What a sentence leads to is no relation where it is a claim.
-_CLAIM = re.compile(
-    r"(?:\s+(?:the|an?|our|this))?(?:\s+\w+)?\s+(?:conclusion|hypothesis|suggestion|idea|view|notion"
-    r"|proposal|assumption|belief|possibility|conviction|inference|speculation|concept|model)s?\b",
-    re.IGNORECASE,
-)
 _WITH_INFINITIVE = frozenset(
-    {
+    [
         "cause",
         "allow",
         "enable",
@@ -76,9 +65,12 @@ _WITH_INFINITIVE = frozenset(
         "sensitize",
         "activate",
         "promote",
-    }
+    ]
 )
 _INFINITIVE = re.compile(r"\bto ([a-z]+)\b")
+#: What stands between a noun before the first entity and that entity: inhibition of the serum X.
+_OF_FIRST = re.compile(r"(?: [\w-]+)? (?:of|in|by|on|to|for|with|against)(?: [\w-]+){0,3} ")
+_OF_SECOND = re.compile(r"(?:\([^()]*\))?[ -]")
 
 
 @dataclass(frozen=True)
@@ -126,10 +118,13 @@ class Antonyms:
         if unknown := sorted(set(fields) - known):
             raise UsageError(f"Unknown sections {unknown}; expected {sorted(known)}.")
         forms: dict[str, str] = {}
-        for directions in ("both", "one_way"):
+        manner: set[str] = set()
+        for direction in ("both", "one_way"):
             for section in _SECTIONS:
-                for old, new in _pairs(section, directions, fields.get(section, {})):
+                for old, new in _pairs(section, direction, fields.get(section, {})):
                     forms.setdefault(old, new)
+                    if section in ("adjectives", "adverbs"):
+                        manner |= {old, new}
         for old, new in _prefixed(fields.get("prefixes", {})):
             forms.setdefault(old, new)
         after_hyphen = dict(fields.get("after_hyphen", {}))
@@ -144,19 +139,15 @@ class Antonyms:
             for term, words in fields.get("not_before", {}).items()
             for form in {term, *_inflect(term, {})}
         }
-        manner = {
-            term
-            for directions in ("both", "one_way")
-            for section in ("adjectives", "adverbs")
-            for pair in _pairs(section, directions, fields.get(section, {}))
-            for term in pair
-        }
         return cls(forms, after_hyphen, not_before, frozenset(manner))
 
     @cached_property
     def pattern(self) -> re.Pattern[str]:
         """Match a whole term in group 1, or one after a hyphen in group 2; longest first."""
-        whole, joined = (_one_of(set(terms)) or "(?!)" for terms in (self.forms, self.after_hyphen))
+        whole, joined = (
+            "|".join(map(re.escape, sorted(terms, key=len, reverse=True))) or "(?!)"
+            for terms in (self.forms, self.after_hyphen)
+        )
         return re.compile(
             rf"(?<![\w‐‑–-])({whole})(?![\w‐‑–-])"  # noqa: RUF001
             rf"|(?<=[‐‑–-])({joined})(?![\w‐‑–-])",  # noqa: RUF001
@@ -173,7 +164,7 @@ class _Term(NamedTuple):
     start: int
     end: int
     new: str
-    is_manner: bool = False
+    is_manner: bool
 
 
 class ReversePolarity(Strategy):
@@ -181,120 +172,77 @@ class ReversePolarity(Strategy):
 
     Attributes:
         antonyms: The terms and their antonyms.
-        every: Whether to change all terms at once. Two changes may cancel out: ``blocks the
-            increase`` says much the same as ``triggers the decrease``.
     """
 
     name = "LPR"
-    otherwise = "its terms of interaction stand under a negation or beside their antonyms"
-    others = (NO_TERM, *NOT_AFFIRMED, OTHER_TERM)
+    otherwise = "no term of interaction says how the two entities relate"
+    others = (NO_TERM, DENIED)
 
-    def __init__(self, antonyms: Antonyms | None = None, *, every: bool = False) -> None:
+    def __init__(self, antonyms: Antonyms | None = None) -> None:
         self.antonyms = antonyms or _read_ours()
-        self.every = every
 
     def _propose(self, marked: MarkedSentence, mechanism: Mechanism, choices: Choices) -> Proposals:
         found = list(self._find_terms(marked.masked))
-        if not found:
-            return NoNegative(NO_TERM)
-        words = read_words(marked)
-        terms = [term for term in found if _is_safe(marked.masked, words, term)]
-        if terms and not self.every:
-            if reason := why_not_affirmed(marked):
-                return NoNegative(reason)
-            terms = [
-                term
-                for term in terms
-                if term_relates(marked, words.index_at(term.start), words.index_at(term.end - 1))
-            ]
-            if not terms:
-                return NoNegative(OTHER_TERM)
-            first, second = marked.in_order
-            return [
-                Perturbed.of(marked.text, _replace(marked.text, term))
-                for term in sorted(
-                    choices.arrange(terms, "term"),
-                    key=lambda term: (term.is_manner, not first.end <= term.start < second.end),
-                )
-            ]
-        if self.every:
-            edits = [edit for term in terms for edit in _replace(marked.text, term)]
-            return [Perturbed.of(marked.text, edits)] if terms else []
-        return (
-            Perturbed.of(marked.text, _replace(marked.text, term))
-            for term in choices.arrange(terms, "term")
-        )
+        if not found or is_denied(marked):
+            return DENIED if found else NO_TERM
+        terms = choices.shuffle([term for term in found if _relates(marked, term)], "term")
+        for term in sorted(terms, key=lambda term: term.is_manner):
+            edit = TextEdit(term.start, term.end, term.new)
+            yield Perturbed.of(marked.text, [edit, *fit_article(marked.text, edit.start, edit.new)])
+        return None
 
-    def _find_terms(self, masked: str) -> Iterable[_Term]:
+    def _find_terms(self, masked: str) -> Iterator[_Term]:
         for match in self.antonyms.pattern.finditer(masked):
             old = match[0].lower()
-            forms = self.antonyms.after_hyphen if match[1] is None else self.antonyms.forms
-            if match[0].isupper() or self._means_else(masked, old, forms[old], match.span()):
-                continue  # LOW or ACTIVATOR is a name
-            new = match_capitals(forms[old], match[0])
-            yield _Term(match.start(), match.end(), new, old in self.antonyms.manner)
+            new = (self.antonyms.after_hyphen if match[1] is None else self.antonyms.forms)[old]
+            near = masked[max(match.start() - _REACH, 0) : match.end() + _REACH].lower()
+            if match[0].isupper() or re.search(rf"\b{re.escape(new)}\b", near):
+                continue  # LOW or ACTIVATOR is a name; an increase or a decrease
+            if not self._means_else(masked, old, new, match.span()):
+                new = new.capitalize() if match[0][0].isupper() else new
+                yield _Term(match.start(), match.end(), new, old in self.antonyms.manner)
 
     def _means_else(self, masked: str, term: str, new: str, span: tuple[int, int]) -> bool:
         start, end = span
-        if re.search(r"\bat least\s+$", masked[:start]):
-            return True  # at least partly
-        if term == "lower" and _BEFORE_VERB.search(masked[:start]):
-            return True  # tends to lower: a verb, not the comparative
-        following = re.match(r"\s+(\w+)", masked[end:])
-        words = self.antonyms.not_before.get(term, ())
-        if _CLAIM.match(masked, end):
-            return True  # lead to the conclusion that
         base = base_of_third(term) or term
-        if base in _NOUNS and new not in _NOUNS and _is_noun(masked, start, end):
+        is_noun = _AS_NOUN.match(masked, end) or _BEFORE_NOUN.search(
+            masked, max(start - _REACH, 0), start
+        )
+        if base in _NOUNS and new not in _NOUNS and is_noun:
             return True  # a cause of
-        if _WITH_INFINITIVE.isdisjoint((base, base_of_past(term))):
-            infinitive = None
-        else:
-            infinitive = _INFINITIVE.search(masked, end)
-        if infinitive is not None and is_base(infinitive[1]):
-            return True  # causes cells to divide
-        *_, last = term.split()
-        if last in PREPOSITIONS and re.search(rf"\b(?:and|or) (?:\w+ly )?{last}\b", masked[end:]):
-            return True  # leads to an increase and to a gain
-        if "from" in words and re.search(r"\bfrom\b", masked[end:]):
-            return True  # prevents cells from dying
+        if {base, base_of_past(term)} & _WITH_INFINITIVE:
+            infinitive = _INFINITIVE.search(masked, end, end + _REACH)
+            if infinitive is not None and is_base(infinitive[1]):
+                return True  # causes cells to divide
+        following = re.compile(r"\s+(\w+)").match(masked, end)
+        words = self.antonyms.not_before.get(term, ())
         return following is not None and following[1] in words
 
 
-def _is_noun(masked: str, start: int, end: int) -> bool:
-    before = masked[max(start - _REACH, 0) : start]
-    return bool(_AS_NOUN.match(masked, end) or _BEFORE_NOUN.search(before))
+def _relates(marked: MarkedSentence, term: _Term) -> bool:
+    """Return whether a term stands between the two entities, or beside them as their noun."""
+    first, second = marked.in_order
+    if term.end <= first.start:
+        return _OF_FIRST.fullmatch(marked.masked, term.end, first.start) is not None
+    if term.start >= second.end:
+        return _OF_SECOND.fullmatch(marked.masked, second.end, term.start) is not None
+    return True
 
 
-def _is_safe(masked: str, words: Words, term: _Term) -> bool:
-    """Return whether the change makes the sentence wrong: no negation, no antonym nearby."""
-    at = words.index_at(term.start)
-    if words.is_under_negation(at):
-        return False
-    near = masked[max(term.start - _REACH, 0) : term.end + _REACH].lower()
-    return re.search(rf"\b{re.escape(term.new.lower())}\b", near) is None
-
-
-def _replace(text: str, term: _Term) -> list[TextEdit]:
-    return [TextEdit(term.start, term.end, term.new), *fit_article(text, term.start, term.new)]
-
-
-def _one_of(terms: Set[str]) -> str:
-    """Build a pattern of terms, longer ones first, with shared beginnings factored out."""
-    rests: dict[str, set[str]] = {}
-    for term in sorted(terms - {""}):
-        rests.setdefault(term[0], set()).add(term[1:])
-    branches = "|".join(re.escape(first) + _one_of(rest) for first, rest in rests.items())
-    return branches and f"(?:{branches})" + ("?" if "" in terms else "")
-
-
-def _pairs(section: str, directions: str, fields: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    for old, new in fields.get(directions, []):
-        inflect = {"verbs": _inflect, "nouns": _count}.get(section, _keep)
-        past = fields.get("past", {})
-        for one, other in zip(inflect(old, past), inflect(new, past), strict=True):
+def _pairs(section: str, direction: str, fields: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    past = fields.get("past", {})
+    for pair in fields.get(direction, []):
+        forms = [
+            _inflect(one, past)
+            if section == "verbs"
+            else _count(one)
+            if section == "nouns"
+            else [one]
+            for one in pair
+        ]
+        for one, other in zip(*forms, strict=True):
             yield one, other
-            if directions == "both":
+            if direction == "both":
                 yield other, one
 
 
@@ -303,13 +251,9 @@ def _inflect(base: str, past: Mapping[str, Any]) -> list[str]:
     return [base, form_third(base), form_gerund(base), *irregular]
 
 
-def _count(noun: str, _: Mapping[str, Any]) -> list[str]:
+def _count(noun: str) -> list[str]:
     head, *rest = noun.split(" ", 1)
     return [noun, " ".join([form_third(head), *rest])]  # which is a noun's plural too
-
-
-def _keep(word: str, _: Mapping[str, Any]) -> list[str]:
-    return [word]
 
 
 def _prefixed(fields: Mapping[str, Any]) -> Iterator[tuple[str, str]]:

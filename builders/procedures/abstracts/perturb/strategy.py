@@ -1,23 +1,17 @@
 """The base of the strategies: named ways to turn a conclusion into one that does not follow."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Generator, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from typing import ClassVar, TypeVar
 
 from ....core.keyed import keyed_number
 from ..mechanisms.mechanism import Mechanism
-from .names import WORD, MarkedSentence, find_places, locate_entities
+from .names import MarkedSentence, find_places, locate_entities
 
 #: Why no strategy takes a conclusion whose markers are not as expected.
 BROKEN_MARKERS = "the markers are broken or not around the two entities"
-#: Greatest number of words and punctuation marks of a conclusion. The time of some rules grows with
-#: the square of it; of 2,400 sentences of PubMed's the longest has 129.
-MAX_WORDS = 200
-TOO_LONG = f"the conclusion has more than {MAX_WORDS} words and punctuation marks"
-#: Why a strategy gives nothing where none of its proposals can be taken.
-UNCHANGED = "it proposes nothing but the sentence itself or one with broken markers"
 T = TypeVar("T")
 
 
@@ -39,7 +33,7 @@ class Choices:
         """Draw a number of 64 bits for a purpose."""
         return keyed_number(self.seed, "perturb", f"{self.pmid}\0{self.strategy}\0{purpose}")
 
-    def arrange(self, options: Sequence[T], purpose: str) -> list[T]:
+    def shuffle(self, options: Sequence[T], purpose: str) -> list[T]:
         """Return the options in a random order; the first is the one to take."""
         order = sorted(range(len(options)), key=lambda i: self.draw(f"{purpose}:{i}"))
         return [options[i] for i in order]
@@ -97,8 +91,8 @@ class NoNegative:
     reason: str
 
 
-#: Negatives in the order in which they are drawn, or why there are none.
-Proposals = Iterable[Perturbed] | NoNegative
+#: Yields negatives in the order in which they are drawn; where there are none, returns the reason.
+Proposals = Generator[Perturbed, None, str | None]
 
 
 class Strategy(ABC):
@@ -117,7 +111,7 @@ class Strategy(ABC):
     @property
     def reasons(self) -> tuple[str, ...]:
         """Return all reasons for which it may make no negative."""
-        return (BROKEN_MARKERS, TOO_LONG, *self.others, self.otherwise, UNCHANGED)
+        return (BROKEN_MARKERS, *self.others, self.otherwise)
 
     def propose(self, mechanism: Mechanism, choices: Choices) -> Iterator[Perturbed] | NoNegative:
         """Propose negatives in every possible way, in the order in which they are drawn.
@@ -132,22 +126,18 @@ class Strategy(ABC):
         marked = locate_entities(mechanism)
         if marked is None:
             return NoNegative(BROKEN_MARKERS)
-        if len(WORD.findall(marked.masked)) > MAX_WORDS:
-            return NoNegative(TOO_LONG)
-        found = self._propose(marked, mechanism, choices)
-        if isinstance(found, NoNegative):
-            return found
-        proposals = iter(found)
-        first = next(proposals, None)
-        if first is None:
-            return NoNegative(self.otherwise)
-        good = (
-            p
-            for p in chain([first], proposals)
-            if p.text != mechanism.conclusion and find_places(p.text) is not None
-        )
-        one = next(good, None)
-        return NoNegative(UNCHANGED) if one is None else chain([one], good)
+
+        def is_negative(one: Perturbed) -> bool:
+            return one.text != mechanism.conclusion and find_places(one.text) is not None
+
+        proposals = self._propose(marked, mechanism, choices)
+        while True:
+            try:
+                one = next(proposals)
+            except StopIteration as end:
+                return NoNegative(end.value or self.otherwise)
+            if is_negative(one):
+                return chain([one], filter(is_negative, proposals))
 
     @abstractmethod
     def _propose(self, marked: MarkedSentence, mechanism: Mechanism, choices: Choices) -> Proposals:

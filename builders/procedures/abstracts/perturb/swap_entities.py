@@ -10,24 +10,14 @@ Source:
 """
 
 import re
-from collections.abc import Mapping, Sequence
-from functools import lru_cache
 from typing import ClassVar
 
 from ..mechanisms.mechanism import Mechanism
-from .affirmation import NOT_AFFIRMED, why_not_affirmed
-from .evidence import is_mutual, is_stated, relation_stems
-from .fit_name import UNFIT, NewName, replace_name
-from .names import MARKERS, EntityPlace, MarkedSentence, locate_entities, plain_name
-from .strategy import (
-    BROKEN_MARKERS,
-    Choices,
-    NoNegative,
-    Perturbed,
-    Proposals,
-    Strategy,
-    TextEdit,
-)
+from .denials import DENIED, is_denied
+from .evidence import is_mutual
+from .fit_name import UNFIT, replace_name
+from .names import MARKERS, EntityPlace, MarkedSentence, plain_name
+from .strategy import Choices, Perturbed, Proposals, Strategy, TextEdit
 
 #: Why two entities are not swapped.
 SAME_NAME = "both entities have the same name"
@@ -53,8 +43,9 @@ _SYMMETRIC = (
 _VERB_OF_BOTH = re.compile(
     rf"\s+(?:\w+\s+){{0,3}}{_SYMMETRIC}\s+(?:\w+ly\s+)?with\s+{_MODIFIERS}"
     r"|\s+(?:\w+\s+){0,3}(?:binds?|bound|binding|related|similar|homologous|identical|resembl\w+"
-    r"|equal|comparable|linked|differs?|different|distinct|distinguishable)"
-    rf"\s+(?:\w+ly\s+)?(?:(?:to|from)\s+)?{_MODIFIERS}"
+    r"|equal|equivalent|close|synonym|match(?:es|ed)?|shares?\b.*|alternat\w+"
+    r"|(?:equally|as) \w+ as|comparable|linked|differs?|different|distinct|distinguishable)"
+    rf"\s+(?:\w+ly\s+)?(?:(?:to|from|of|with)\s+)?{_MODIFIERS}"
 )
 _NOUN_OF_BOTH = re.compile(
     r"\b(?:interactions?|associations?|binding|correlations?|relationships?|synergy|complex(?:es)?"
@@ -62,119 +53,97 @@ _NOUN_OF_BOTH = re.compile(
     rf"|co-?locali[sz]ation|(?:hetero)?dimers?|(?:hetero)?dimeri[sz]ation)\s+of\s+{_MODIFIERS}$"
 )
 _TO_SECOND = re.compile(rf"\s+(?:with|to)\s+{_MODIFIERS}")
+#: Greatest number of characters between a noun and the entity that it governs.
+_REACH = 100
 
 
-class SwapStrategy(Strategy):
-    """A strategy that exchanges the two entities.
+class SwapNames(Strategy):
+    """SEN: ``<re> A <er> ... <el> B <le>`` becomes ``<re> B <er> ... <el> A <le>``.
 
     Attributes:
         symmetric: Whether to swap in sentences that stay true too, as the paper does: it grants
             that its relations are "not necessarily asymmetric" (footnote 3).
     """
 
+    name = "SEN"
     otherwise = SAME_NAME
-    others: ClassVar[tuple[str, ...]] = (SYMMETRIC, *NOT_AFFIRMED, MUTUAL, UNFIT)
+    others: ClassVar[tuple[str, ...]] = (SYMMETRIC, DENIED, MUTUAL, UNFIT)
 
     def __init__(self, *, symmetric: bool = False) -> None:
         self.symmetric = symmetric
 
-    def _swap(self, mechanism: Mechanism) -> Sequence[TextEdit] | NoNegative:
-        """Put each name in the place of the other."""
-        return _exchange(mechanism, self.symmetric)
-
-
-@lru_cache(maxsize=1)  # SEN and SEP exchange the same names one after the other
-def _exchange(mechanism: Mechanism, symmetric: bool) -> Sequence[TextEdit] | NoNegative:
-    marked = locate_entities(mechanism)
-    if marked is None:
-        return NoNegative(BROKEN_MARKERS)
-    first, second = marked.in_order
-    names = marked.name_at(first), marked.name_at(second)
-    if plain_name(names[0]) == plain_name(names[1]):
-        return NoNegative(SAME_NAME)
-    if not symmetric:
-        if is_symmetric(marked):
-            return NoNegative(SYMMETRIC)
-        if reason := why_not_affirmed(marked):
-            return NoNegative(reason)
-        if _may_hold_exchanged(marked, mechanism):
-            return NoNegative(MUTUAL)
-    edits: list[TextEdit] = []
-    for place, name in (first, names[1]), (second, names[0]):
-        found = replace_name(marked, place, NewName.of(name, mechanism), mechanism)
-        if found is None:
-            return NoNegative(UNFIT)
-        edits += found
-    return tuple(edits)
-
-
-def _may_hold_exchanged(marked: MarkedSentence, mechanism: Mechanism) -> bool:
-    """Return whether the abstract may support the sentence with its entities exchanged."""
-    if is_mutual(mechanism):
-        return True
-    first, second = (marked.name_at(place) for place in marked.in_order)
-    stems = relation_stems(marked)
-    return is_stated(second, first, stems, mechanism, in_order=True) and not is_stated(
-        first, second, stems, mechanism, in_order=True
-    )
-
-
-class SwapNames(SwapStrategy):
-    """SEN: ``<re> A <er> ... <el> B <le>`` becomes ``<re> B <er> ... <el> A <le>``."""
-
-    name = "SEN"
-
     def _propose(self, marked: MarkedSentence, mechanism: Mechanism, choices: Choices) -> Proposals:
-        found = self._swap(mechanism)
-        return found if isinstance(found, NoNegative) else [Perturbed.of(marked.text, found)]
+        if plain_name(mechanism.regulator) == plain_name(mechanism.regulated):
+            return SAME_NAME
+        if reason := self._why_not(marked, mechanism):
+            return reason
+        edits = []
+        for place, name in zip(_places(marked), reversed(marked.names), strict=True):
+            edit = replace_name(marked, place, name, mechanism)
+            if edit is None:
+                return UNFIT
+            edits.append(edit)
+        yield Perturbed.of(marked.text, self._finish(marked, *edits))
+        return None
+
+    def _why_not(self, marked: MarkedSentence, mechanism: Mechanism) -> str | None:
+        """Return why the sentence may stay true with its entities exchanged."""
+        if self.symmetric:
+            return None
+        if is_symmetric(marked):
+            return SYMMETRIC
+        if is_denied(marked):
+            return DENIED
+        return MUTUAL if is_mutual(mechanism) else None
+
+    def _finish(
+        self, marked: MarkedSentence, regulator: TextEdit, regulated: TextEdit
+    ) -> list[TextEdit]:
+        """Return the edits for the names that are put at the places of the two."""
+        return [regulator, regulated]
 
 
-class SwapPositions(SwapStrategy):
+class SwapPositions(SwapNames):
     """SEP: ``<re> A <er> ... <el> B <le>`` becomes ``<el> B <le> ... <re> A <er>``."""
 
     name = "SEP"
 
-    def _propose(self, marked: MarkedSentence, mechanism: Mechanism, choices: Choices) -> Proposals:
-        found = self._swap(mechanism)
-        if isinstance(found, NoNegative):
-            return found
-        other = {
-            marked.regulator.name_start: (marked.regulator, MARKERS["regulated"]),
-            marked.regulated.name_start: (marked.regulated, MARKERS["regulator"]),
-        }
-        return [Perturbed.of(marked.text, (_with_markers(edit, other) for edit in found))]
+    def _finish(
+        self, marked: MarkedSentence, regulator: TextEdit, regulated: TextEdit
+    ) -> list[TextEdit]:
+        return [
+            TextEdit(place.start, place.end, f"{opens} {edit.new} {closes}")
+            for place, edit, (opens, closes) in zip(
+                _places(marked), (regulator, regulated), _other_markers(), strict=True
+            )
+        ]
 
 
-def _with_markers(
-    edit: TextEdit, other: Mapping[int, tuple[EntityPlace, tuple[str, str]]]
-) -> TextEdit:
-    """Extend the edit of a name to its markers; return other edits as they are."""
-    if edit.start not in other:
-        return edit
-    place, (opens, closes) = other[edit.start]
-    return TextEdit(place.start, place.end, f"{opens} {edit.new} {closes}")
-
-
-class SwapMarkers(SwapStrategy):
+class SwapMarkers(SwapNames):
     """SET: ``<re> A <er> ... <el> B <le>`` becomes ``<el> A <le> ... <re> B <er>``."""
 
     name = "SET"
     otherwise = SYMMETRIC
-    others = NOT_AFFIRMED
+    others: ClassVar[tuple[str, ...]] = (DENIED, MUTUAL)
 
     def _propose(self, marked: MarkedSentence, mechanism: Mechanism, choices: Choices) -> Proposals:
-        if not self.symmetric:
-            if is_symmetric(marked):
-                return NoNegative(SYMMETRIC)
-            if reason := why_not_affirmed(marked):
-                return NoNegative(reason)
-        places = (marked.regulator, "regulated"), (marked.regulated, "regulator")
+        if reason := self._why_not(marked, mechanism):
+            return reason
         edits = []
-        for place, role in places:
-            opens, closes = MARKERS[role]
+        for place, (opens, closes) in zip(_places(marked), _other_markers(), strict=True):
             edits.append(TextEdit(place.start, place.name_start, f"{opens} "))
             edits.append(TextEdit(place.name_end, place.end, f" {closes}"))
-        return [Perturbed.of(marked.text, edits)]
+        yield Perturbed.of(marked.text, edits)
+        return None
+
+
+def _places(marked: MarkedSentence) -> tuple[EntityPlace, EntityPlace]:
+    return marked.regulator, marked.regulated
+
+
+def _other_markers() -> tuple[tuple[str, str], tuple[str, str]]:
+    """Return the markers of the other role for the regulator and the regulated entity."""
+    return MARKERS["regulated"], MARKERS["regulator"]
 
 
 def is_symmetric(marked: MarkedSentence) -> bool:
@@ -183,5 +152,5 @@ def is_symmetric(marked: MarkedSentence) -> bool:
     between = marked.masked[first.end : second.start]
     if _JOINED.fullmatch(between) or _VERB_OF_BOTH.fullmatch(between):
         return True
-    before = marked.masked[: first.start]
+    before = marked.masked[max(first.start - _REACH, 0) : first.start]
     return _TO_SECOND.fullmatch(between) is not None and _NOUN_OF_BOTH.search(before) is not None

@@ -1,0 +1,84 @@
+r"""Tell conclusions that may deny, doubt, ask or contrast: with other entities they may be as true.
+
+A list of words decides, wherever in the sentence they stand. It refuses some sentences that affirm
+(``in the absence of X``), which does no harm, and hardly passes one that denies.
+"""
+
+import re
+from collections.abc import Iterator
+from itertools import chain
+
+from .names import MarkedSentence
+
+#: Why the entities of a sentence are left as they are.
+DENIED = "a word of denial, doubt, question or contrast"
+
+_WORDS = """
+    not none nothing nobody nowhere never neither cannot without zero nought few fewer little hardly
+    scarcely barely rarely seldom merely too whether unless despite except unlike instead otherwise
+    whatever notwithstanding weak poor limited mixed minor vain chance bias wrong wrongly opinion
+    myth moot jury open spared spares leaves leaving inactive rare normally persisted resist resists
+    resisted fail fails failed failing thin equally alike stayed
+"""
+_BEGINNINGS = """
+    absen abandon alleg ambigu anecdot artefact artifact asked assuming attempt await baseless
+    bystander clarif coinciden confound conflict constant contradict contrary controvers debat
+    debunk deny denie denial deserv determined devoid disagre disappoint discourag discredit dismiss
+    dispens disprov disput doubt dubio elucidat elusive epiphenomen equivocal erroneous establish
+    evaporat exaggerat examin exception exclud exonerat false flimsy futile groundless harmless
+    illusion illusory immaterial imperv implausib impossib improbab inadequa incapab incidental
+    inconclus inconsist independen indifferen indistinguish ineffect ineffic inert infrequent
+    innocent innocuous insensitiv insignifican insufficien investigat irrelevan irreproducib
+    irrespectiv lack marginal meager meagre minimal misattrib misconcep misinterp misle missing
+    mistak negligib nonsignifican oblivious overestimat overrat overstat overturn pending powerless
+    prematur purport question rebut redundan refractor refus refut regardless reject remain scant
+    scarc sceptic skeptic slender sought sparse speculat spurious superfluous suppos tenuous trivial
+    useless vanish wonder worthless
+"""
+_UN = """
+    ab abat affect alter answer associat aware certain chang clear common confirm connect convinc
+    corrobor correlat decid detect determin diminish disturb document establish explor found help
+    hinder impair import impress influenc involv known likel link moved necess perturb persua
+    product promis prove relat reliab replicat resolv respons scath settl stud substant success
+    support tenab test touch tru verif warrant
+"""
+_PHRASES = (
+    r"n['’]t\b",  # noqa: RUF001
+    r"\?",
+    r"\b0 ?(?:of|/|%)",
+    r"(?-i:\b[Nn]or?\b|\b[Ii]f\b|\b[Nn]il\b)",  # NO and NOR are names
+    r"^(?:should|were|had) ",
+    r"(?:in|by) contrast|as opposed to|rather than|other than|anything but|free (?:of|from)",
+    r"\bat (?:best|most|(?:its |the |their )?baseline)\b|the same|just as|far from|short of",
+    r"as (?:much|often|many|frequently|common) ",
+    r"rul\w+ out|failure to|resistant to|hard to|lost (?:its |statistical )?significance",
+    r"(?:argu\w+|evidence|speak\w*) against",
+    r"(?:against|contest|challeng\w+) (?:an?|any|the|this) (?:role|effect|view|idea|notion|link)",
+    r"(?:yet|has|have|had|needs?|ought) to be|(?:needed|required|necessary) before",
+    r"further (?:stud|work|research|trial|evidence|exper)|null (?:effect|result|find|hyp)",
+    r"left (?:the |\ue000)",  # or a name; not left ventricular
+    r"\b(?:be|been|was|were) (?:\w+ly |also |now )?(?:addressed|analy[sz]ed|assessed|compared"
+    r"|confirmed|evaluated|explored|known|normal|proved|proven|replicated|studied|tested|validated"
+    r"|verified)\b",
+    r"(?:aim|purpose|goal|objective)s? (?:of|was|is)",
+)
+_DENIAL = re.compile(
+    rf"\b(?:{'|'.join(_WORDS.split())})\b"
+    rf"|\b(?:{'|'.join(_BEGINNINGS.split())}|un(?:{'|'.join(_UN.split())}))"
+    rf"|{'|'.join(_PHRASES)}",
+    re.IGNORECASE,
+)
+#: Between the two entities: X blocks iron, but Y rises.
+_CONTRAST = re.compile(r";|\b(?:although|but|however|though|whereas|while|yet)\b")
+
+
+def find_denials(marked: MarkedSentence) -> Iterator[re.Match[str]]:
+    """Find the words for which a sentence may not assert the relation of its two entities."""
+    first, second = marked.in_order
+    contrasts = _CONTRAST.finditer(marked.masked, first.end, second.start)
+    return chain(_DENIAL.finditer(marked.masked), contrasts)
+
+
+def is_denied(marked: MarkedSentence) -> bool:
+    """Return whether a sentence may deny, doubt, ask or contrast what its two entities do."""
+    return next(find_denials(marked), None) is not None

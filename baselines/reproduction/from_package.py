@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from ...builders.procedures.abstracts.generate.settings import BeamSettings
-from ...builders.procedures.abstracts.mechanisms.phrases import ConclusionPhrases
+from ...builders.procedures.abstracts.mechanisms.rules import read_phrases
 from ...builders.procedures.papers.phrases import LinkingPhrases
 from ...loaders.errors import SchemaError
 from ..systems.prompting.prompts import FORMS, get_prompt
@@ -32,7 +32,7 @@ def _linking_phrases() -> tuple[list[ComparedTable], Mapping[str, Any]]:
 
 
 def _conclusion_phrases() -> tuple[list[ComparedTable], Mapping[str, Any]]:
-    by_set = ConclusionPhrases.read().sets.values()
+    by_set = read_phrases().values()
     phrases = [phrase for of_set in by_set for phrase in of_set]
     rows = [[phrase] for phrase in phrases]
     return [ComparedTable("Conclusion phrases", ("phrase",), rows)], {"phrases": len(phrases)}

@@ -51,10 +51,9 @@ from nlihub.builders.procedures.abstracts.generate.task import (
 )
 from nlihub.builders.procedures.abstracts.mechanisms.find import (
     Mechanism,
-    MechanismRules,
     find_mechanisms,
 )
-from nlihub.builders.procedures.abstracts.mechanisms.phrases import ConclusionPhrases
+from nlihub.builders.procedures.abstracts.mechanisms.rules import MechanismRules, read_phrases
 from nlihub.builders.procedures.abstracts.perturb.apply import SAME_AS_ANOTHER, SAME_AS_POSITIVE
 from nlihub.builders.procedures.abstracts.perturb.strategy import (
     BROKEN_MARKERS,
@@ -167,7 +166,7 @@ def test_constraints_are_found_in_real_sentences():
     folder = SHARED / "data" / "biomedical"
     if not folder.is_dir():
         pytest.skip("the real abstracts are not at hand")
-    rules = MechanismRules(ConclusionPhrases.read(sets=None), by_order=True)
+    rules = MechanismRules(read_phrases(sets=None), by_order=True)
     found = find_mechanisms(read_abstracts(sorted(folder.glob("*.pubtator"))), rules)
     mechanisms = [one for one in found if isinstance(one, Mechanism)]
     texts = [text for one in mechanisms for text in (write_input(one), write_output(one))]

@@ -4,7 +4,7 @@ import dataclasses
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from ...builders.procedures.abstracts.generate.settings import BeamSettings
+from ...builders.procedures.abstracts.generate.settings import GenerationSettings
 from ...builders.procedures.abstracts.mechanisms.rules import read_phrases
 from ...builders.procedures.papers.phrases import LinkingPhrases
 from ...loaders.errors import SchemaError
@@ -39,7 +39,7 @@ def _conclusion_phrases() -> tuple[list[ComparedTable], Mapping[str, Any]]:
 
 
 def _decoding() -> tuple[list[ComparedTable], Mapping[str, Any]]:
-    settings = dataclasses.asdict(BeamSettings()).items()
+    settings = dataclasses.asdict(GenerationSettings()).items()
     return [], {name: str(v) if isinstance(v, bool) else v for name, v in settings}
 
 

@@ -169,12 +169,12 @@ class AbstractsRecipe(Recipe, MechanismOptions):
         if not isinstance(self.generate, str):
             return self.generate
         from .generate.generate import ModelWriter
-        from .generate.settings import GenerationSettings, PretrainedModel
+        from .generate.settings import SMALL, GenerationSettings
 
-        if self.generate == "small":
+        if self.generate == SMALL:
             settings = GenerationSettings.small(self.seed)
         else:
-            settings = GenerationSettings(model=PretrainedModel(self.generate), seed=self.seed)
+            settings = GenerationSettings(self.generate, seed=self.seed)
         return ModelWriter(settings, self.models, tell=tell)
 
     def parameters(self) -> Mapping[str, Any]:

@@ -110,8 +110,9 @@ def find_mechanism(
 
 def _of_record(record: MechanismRecord, rules: MechanismRules) -> Mechanism:
     given = record.supporting
-    supporting = split_sentences(given) if isinstance(given, str) else filter(str.strip, given)
-    supporting = tuple(supporting)
+    supporting = tuple(
+        split_sentences(given) if isinstance(given, str) else filter(str.strip, given)
+    )
     for sentence in supporting:
         _refuse_markers(sentence)
     _check_lengths(len(supporting), record.conclusion, rules)

@@ -63,7 +63,7 @@ def write_constrained(model: Any, rows: torch.Tensor, given: argparse.Namespace)
         phrases = [Phrase((tuple(name.tolist()),)) for name in names]
         constraints = [Constraints(phrases[2 * i : 2 * i + 2]) for i in range(len(batch))]
         scorer = Seq2SeqScorer(model, batch.tolist(), PADDING)
-        decode(scorer, constraints, settings, ends=[END], suppressed=[PADDING])
+        decode(scorer, constraints, settings, end=END, suppressed=[PADDING])
 
 
 def write_plain(model: Any, rows: torch.Tensor, given: argparse.Namespace) -> None:

@@ -163,7 +163,7 @@ def test_a_wide_beam_misses_nothing(
         n_best=n_best, ngram_size=ngram_size, allocates=advancing,
     )  # fmt: skip
     table = Table([seed + i for i in range(len(phrases_of))], 4)
-    got = decode(table, [Constraints(c) for c in phrases_of], asked, ends=[END])
+    got = decode(table, [Constraints(c) for c in phrases_of], asked, end=END)
     check(table, phrases_of, asked, got)
     for one_seed, phrases, found in zip(table.seeds, phrases_of, got, strict=True):
         expected = exhaustive(table, one_seed, phrases, asked)
@@ -184,7 +184,7 @@ def test_a_narrow_beam_returns_nothing_that_should_not_be(
         allocates=advancing, n_best=3,
     )  # fmt: skip
     table = Table([seed], 5)
-    got = decode(table, [Constraints(phrases)], asked, ends=[END])
+    got = decode(table, [Constraints(phrases)], asked, end=END)
     check(table, [phrases], asked, got)
     assert len({one.tokens for one in got[0]}) == len(got[0])
 
@@ -192,9 +192,9 @@ def test_a_narrow_beam_returns_nothing_that_should_not_be(
 def test_one_input_does_not_change_another():
     phrases = [[Phrase(((1, 2),))], [], [Phrase(((3,),), False)]]
     asked = like(beam_size=3, prune_factor=6, max_tokens=9, n_best=2)
-    together = decode(Table([1, 2, 3], 6), [Constraints(c) for c in phrases], asked, ends=[END])
+    together = decode(Table([1, 2, 3], 6), [Constraints(c) for c in phrases], asked, end=END)
     for seed, one, found in zip([1, 2, 3], phrases, together, strict=True):
-        assert decode(Table([seed], 6), [Constraints(one)], asked, ends=[END]) == [found]
+        assert decode(Table([seed], 6), [Constraints(one)], asked, end=END) == [found]
 
 
 class Fixed(Table):
@@ -213,9 +213,9 @@ def test_pruning_by_score_drops_what_the_model_finds_unlikely():
     scorer = Fixed([0.5, 0.3, 0.1999, 0.0001])
     asked = like(beam_size=5, prune_factor=2, max_tokens=12)
     constraints = [Constraints([Phrase(((3, 3, 3, 3),))])]
-    assert decode(scorer, constraints, asked, ends=[END]) == [[]]
+    assert decode(scorer, constraints, asked, end=END) == [[]]
     spared = like(asked, allocates=True)
-    assert decode(scorer, constraints, spared, ends=[END])[0][0].tokens == (3, 3, 3, 3)
+    assert decode(scorer, constraints, spared, end=END)[0][0].tokens == (3, 3, 3, 3)
 
 
 def test_the_beam_holds_texts_of_different_satisfaction():
@@ -223,7 +223,7 @@ def test_the_beam_holds_texts_of_different_satisfaction():
     scorer = Fixed([0.2, 0.45, 0.3, 0.05])
     constraints = [Constraints([Phrase(((3,),))])]
     asked = like(beam_size=2, prune_factor=6, max_tokens=4, min_satisfied=1)
-    assert 3 in decode(scorer, constraints, asked, ends=[END])[0][0].tokens
+    assert 3 in decode(scorer, constraints, asked, end=END)[0][0].tokens
 
 
 def test_partly_matched_literals_are_rewarded():
@@ -231,8 +231,8 @@ def test_partly_matched_literals_are_rewarded():
     scorer = Fixed([0.3, 0.32, 0.28, 0.1])
     constraints = [Constraints([Phrase(((3, 3),))])]
     asked = like(beam_size=2, prune_factor=100, max_tokens=4, beta=0.0)
-    assert decode(scorer, constraints, asked, ends=[END]) == [[]]
-    assert decode(scorer, constraints, like(asked, beta=4.0), ends=[END])[0][0].tokens == (3, 3)
+    assert decode(scorer, constraints, asked, end=END) == [[]]
+    assert decode(scorer, constraints, like(asked, beta=4.0), end=END)[0][0].tokens == (3, 3)
 
 
 def test_tolerance_drops_what_satisfies_too_few():
@@ -240,7 +240,7 @@ def test_tolerance_drops_what_satisfies_too_few():
     phrases = [Phrase(((3,),))]
     loose = like(prune_factor=1000, max_tokens=3, min_satisfied=0, n_best=100)
     strict = like(loose, sat_tolerance=0)
-    found = {t: {o.tokens for o in decode(scorer, [Constraints(phrases)], s, ends=[END])[0]}
+    found = {t: {o.tokens for o in decode(scorer, [Constraints(phrases)], s, end=END)[0]}
              for t, s in (("loose", loose), ("strict", strict))}  # fmt: skip
     assert (1, 1) in found["loose"]
     assert found["strict"] == {(), (3,), (3, 1), (3, 2), (3, 3)}
@@ -249,13 +249,13 @@ def test_tolerance_drops_what_satisfies_too_few():
 def test_a_search_goes_on_while_more_phrases_can_be_satisfied():
     scorer = Fixed([0.9, 0.06, 0.04])
     constraints = [Constraints([Phrase(((1, 1),))])]
-    found = decode(scorer, constraints, like(min_satisfied=0), ends=[END])[0]
+    found = decode(scorer, constraints, like(min_satisfied=0), end=END)[0]
     assert [one.tokens for one in found] == [(1, 1)]
 
 
 def test_suppressed_tokens_and_length():
     asked = like(min_tokens=2, n_best=50)
-    found = decode(Table([5], 4), [Constraints()], asked, ends=[END, 1], suppressed=[2])[0]
+    found = decode(Table([5], 4), [Constraints()], asked, end=END, suppressed=[1, 2])[0]
     assert found and {t for one in found for t in one.tokens} == {3}
 
 
@@ -312,7 +312,7 @@ def model(request):
 
 def write(model, inputs, constraints, asked=TINY):
     scorer = Seq2SeqScorer(model, inputs, padding=1)
-    return decode(scorer, constraints, asked, ends=[0], suppressed=[1, 2])
+    return decode(scorer, constraints, asked, end=0, suppressed=[1, 2])
 
 
 def test_batches_change_nothing(model):

@@ -276,7 +276,7 @@ def ask(
             Seq2SeqScorer(model, [sources[i] for i in batch], tokenizer.pad_token_id),
             [constrain(tokenizer, kind, asked[i][1]) for i in batch],
             settings,
-            ends=[tokenizer.eos_token_id],
+            end=tokenizer.eos_token_id,
             suppressed=unused,
         )
         for i, texts in zip(batch, found, strict=True):

@@ -26,7 +26,7 @@ from typing import Any, NamedTuple
 import torch
 from torch.nn.utils.rnn import pad_sequence
 
-from .constraints import Constraints, MatchState, Standing
+from .constraints import Constraints, MatchState
 from .settings import GenerationSettings
 
 
@@ -114,23 +114,13 @@ class GeneratedText:
     satisfied: int
 
 
-@dataclass
-class _Text:
-    """A text of the beam, in a row of the scores; a new one still has the row of its parent."""
+class _Text(NamedTuple):
+    """A text of the beam, and the row of the scores of the text that it continues."""
 
-    row: int
+    parent: int
     tokens: tuple[int, ...]
     log_probability: float
     state: MatchState
-
-
-class _Candidate(NamedTuple):
-    parent: _Text
-    token: int
-    log_probability: float
-    state: MatchState
-    standing: Standing
-    rank: float
 
 
 @dataclass
@@ -139,7 +129,7 @@ class _Search:
 
     constraints: Constraints
     settings: GenerationSettings
-    ends: frozenset[int]
+    end: int
     texts: list[_Text]
     found: list[GeneratedText] = field(default_factory=list)
 
@@ -147,18 +137,12 @@ class _Search:
     def n_constraints(self) -> int:
         return len(self.constraints.phrases)
 
-    def may_end(self, text: _Text) -> bool:
-        standing = self.constraints.standing(text.state)
-        return (
-            len(text.tokens) >= self.settings.min_tokens
-            and standing.n_satisfied >= min(self.settings.min_satisfied, self.n_constraints)
-            and not standing.is_violated
-        )
-
     def banned(self, text: _Text) -> Iterator[int]:
         """Yield the tokens that may not come next."""
-        if not self.may_end(text):
-            yield from self.ends
+        n_needed = min(self.settings.min_satisfied, self.n_constraints)
+        n_satisfied = self.constraints.standing(text.state).n_satisfied
+        if len(text.tokens) < self.settings.min_tokens or n_satisfied < n_needed:
+            yield self.end
         for token, state in self.constraints.moves(text.state).items():
             if self.constraints.standing(state).is_violated:
                 yield token
@@ -171,54 +155,44 @@ class _Search:
             if after.progress > 0 or after.satisfied & ~before.satisfied:
                 yield token
 
-    def go_on(self, scored: Sequence[tuple[int, int, float]]) -> None:
+    def go_on(self, scored: Sequence[tuple[int, int, float]], first_row: int) -> None:
         """Finish texts that end, and fill the beam with the best of the others.
 
         Args:
             scored: Continuations, best first: index of the text, token, log probability.
+            first_row: The row of the scores of the first text.
         """
-        candidates = []
+        longer = []
         for number, token, log_probability in scored:
             text = self.texts[number]
-            if token in self.ends:
+            if token == self.end:
                 self._finish(text, log_probability)
             elif len(text.tokens) + 1 < self.settings.max_tokens:
-                candidates.append(self._continue(text, token, log_probability))
-        self.texts = [
-            _Text(one.parent.row, (*one.parent.tokens, one.token), one.log_probability, one.state)
-            for one in self._choose(candidates)
-        ]
+                state = self.constraints.step(text.state, token)
+                tokens = (*text.tokens, token)
+                longer.append(_Text(first_row + number, tokens, log_probability, state))
+        self.texts = self._choose(longer)
         if self._is_over():
             self.texts = []
 
-    def _continue(self, text: _Text, token: int, log_probability: float) -> _Candidate:
-        state = self.constraints.step(text.state, token)
-        standing = self.constraints.standing(state)
-        rank = log_probability + self.settings.beta * standing.progress
-        return _Candidate(text, token, log_probability, state, standing, rank)
-
-    def _choose(self, candidates: list[_Candidate]) -> list[_Candidate]:
-        if not candidates:
-            return []
-        most = max(one.standing.n_satisfied for one in candidates)
-        groups: dict[tuple[int, float], list[_Candidate]] = defaultdict(list)
-        for one in candidates:
-            if one.standing.n_satisfied >= most - self.settings.sat_tolerance:
-                part = one.standing.progress if self.settings.allocates else 0.0
-                groups[one.standing.satisfied, part].append(one)
-        placed = [
-            (place, one)
-            for group in groups.values()
-            for place, one in enumerate(sorted(group, key=lambda one: -one.rank))
-        ]
-        placed.sort(key=lambda pair: (pair[0], -self._advance(pair[1]), -pair[1].rank))
-        return [one for _, one in placed[: self.settings.beam_size]]
-
-    def _advance(self, one: _Candidate) -> float:
-        """Return how much of the constraints is met, to order groups that may exceed the beam."""
-        if not self.settings.allocates:
-            return 0.0
-        return one.standing.n_satisfied + one.standing.progress
+    def _choose(self, texts: Sequence[_Text]) -> list[_Text]:
+        """Fill the beam with the best of every group, then the second of every group, and so on."""
+        settings = self.settings
+        standings = [self.constraints.standing(text.state) for text in texts]
+        most = max((standing.n_satisfied for standing in standings), default=0)
+        groups: dict[tuple[int, float], list[tuple[float, _Text]]] = defaultdict(list)
+        for text, standing in zip(texts, standings, strict=True):
+            if standing.n_satisfied >= most - settings.sat_tolerance:
+                part = standing.progress if settings.allocates else 0.0
+                rank = text.log_probability + settings.beta * standing.progress
+                groups[standing.satisfied, part].append((rank, text))
+        placed = []
+        for (satisfied, part), group in groups.items():
+            advance = satisfied.bit_count() + part if settings.allocates else 0.0
+            group.sort(key=lambda pair: -pair[0])
+            placed += [(place, -advance, -rank, text) for place, (rank, text) in enumerate(group)]
+        placed.sort(key=lambda one: one[:3])
+        return [text for *_, text in placed[: settings.beam_size]]
 
     def _finish(self, text: _Text, log_probability: float) -> None:
         satisfied = self.constraints.standing(text.state).satisfied
@@ -253,7 +227,7 @@ def decode(
     constraints: Sequence[Constraints],
     settings: GenerationSettings,
     *,
-    ends: Collection[int],
+    end: int,
     suppressed: Collection[int] = (),
 ) -> list[list[GeneratedText]]:
     """Search the best texts under constraints by NeuroLogic decoding, for several inputs at once.
@@ -263,9 +237,9 @@ def decode(
 
     Args:
         scorer: The scorer of texts, with one input for each of ``constraints``.
-        constraints: The constraints of each input; tokens of ``ends`` in them are never matched.
+        constraints: The constraints of each input; ``end`` in them is never matched.
         settings: Settings of the search.
-        ends: The tokens that end a text.
+        end: The token that ends a text.
         suppressed: Tokens that no text may have, such as padding.
 
     Returns:
@@ -274,23 +248,24 @@ def decode(
     """
     scores = scorer.begin()
     searches = [
-        _Search(one, settings, frozenset(ends), [_Text(row, (), 0.0, one.start)])
+        _Search(one, settings, end, [_Text(row, (), 0.0, one.start)])
         for row, one in enumerate(constraints)
     ]
     tokens = scores.new_empty((len(scores), 0), dtype=torch.long)
     while True:
         live = [search for search in searches if search.texts]
+        first_row = 0
         for search, scored in zip(
             live, _continuations(scores, tokens, live, suppressed), strict=True
         ):
-            search.go_on(scored)
+            n_texts = len(search.texts)
+            search.go_on(scored, first_row)
+            first_row += n_texts
         texts = [text for search in live for text in search.texts]
         if not texts:
             return [search.found for search in searches]
-        parents = torch.tensor([text.row for text in texts], device=scores.device)
+        parents = torch.tensor([text.parent for text in texts], device=scores.device)
         new = torch.tensor([text.tokens[-1] for text in texts], device=scores.device)
-        for row, text in enumerate(texts):
-            text.row = row
         tokens = torch.cat([tokens[parents], new[:, None]], dim=1)
         scores = scorer.advance(parents, new)
 
@@ -309,12 +284,12 @@ def _continuations(
     )
     total = _ban(scores, tokens, live, suppressed).to(torch.float64) + before[:, None]
     n_tokens = total.shape[1]
-    kept, start = [], 0
-    for search in live:
-        block = total[start : start + len(search.texts)].flatten()
+    kept = []
+    for search, rows in zip(live, total.split([len(one.texts) for one in live]), strict=True):
+        block = rows.flatten()
         chosen = block.topk(min(settings.prune_factor, len(block))).indices
         if settings.allocates:
-            best = block.view(-1, n_tokens).argmax(dim=1).tolist()
+            best = rows.argmax(dim=1).tolist()
             spared = [
                 number * n_tokens + token
                 for number, text in enumerate(search.texts)
@@ -323,7 +298,6 @@ def _continuations(
             both = sorted({*chosen.tolist(), *spared})
             chosen = torch.tensor(both, device=chosen.device)
         kept.append((chosen, block[chosen]))
-        start += len(search.texts)
     return [
         [
             (*divmod(place, n_tokens), log_probability)

@@ -285,7 +285,9 @@ def _continuations(
     total = _ban(scores, tokens, live, suppressed).to(torch.float64) + before[:, None]
     n_tokens = total.shape[1]
     kept = []
-    for search, rows in zip(live, total.split([len(one.texts) for one in live]), strict=True):
+    for search, rows in zip(
+        live, torch.split(total, [len(one.texts) for one in live]), strict=True
+    ):
         block = rows.flatten()
         chosen = block.topk(min(settings.prune_factor, len(block))).indices
         if settings.allocates:

@@ -4,7 +4,7 @@
         [--source-tokens 300] [--new-tokens 60] [--precision fp32] [--rounds 3]
 
 Weights and tokens are random: neither changes the speed. Both write as many tokens for every input,
-ours under two clauses of eight tokens each, as long as a marked name. The two take turns in every
+ours under two phrases of eight tokens each, as long as a marked name. The two take turns in every
 round; medians of the rounds, in inputs a second.
 """
 
@@ -17,10 +17,9 @@ from typing import Any
 
 import torch
 import transformers
-from nlihub.builders.procedures.abstracts.generate.constraints import Constraints, TokenLiteral
-from nlihub.builders.procedures.abstracts.generate.language_model import LanguageModelScorer
-from nlihub.builders.procedures.abstracts.generate.neurologic import decode
-from nlihub.builders.procedures.abstracts.generate.settings import BeamSettings
+from nlihub.builders.procedures.abstracts.generate.constraints import Constraints, Phrase
+from nlihub.builders.procedures.abstracts.generate.neurologic import Seq2SeqScorer, decode
+from nlihub.builders.procedures.abstracts.generate.settings import GenerationSettings
 
 #: Those of the models of the same names, but for the vocabulary of tiny.
 SIZES: dict[str, dict[str, int]] = {
@@ -54,17 +53,17 @@ def draw_tokens(n_rows: int, length: int, n_tokens: int, seed: int) -> torch.Ten
 
 def write_constrained(model: Any, rows: torch.Tensor, given: argparse.Namespace) -> None:
     """Decodes under constraints."""
-    settings = BeamSettings(
+    settings = GenerationSettings(
         beam_size=given.beam, prune_factor=given.prune_factor, ngram_size=given.ngram_size,
         min_tokens=given.new_tokens - 1, max_tokens=given.new_tokens, allocates=given.allocates,
     )  # fmt: skip
     for start in range(0, len(rows), given.batch_size):
         batch = rows[start : start + given.batch_size]
         names = draw_tokens(2 * len(batch), LITERAL_TOKENS, model.config.vocab_size, start + 1)
-        clauses = [[TokenLiteral((tuple(name.tolist()),))] for name in names]
-        constraints = [Constraints(clauses[2 * i : 2 * i + 2]) for i in range(len(batch))]
-        scorer = LanguageModelScorer(model, batch.tolist(), padding=PADDING)
-        decode(scorer, constraints, settings, ends=[END], suppressed=[PADDING])
+        phrases = [Phrase((tuple(name.tolist()),)) for name in names]
+        constraints = [Constraints(phrases[2 * i : 2 * i + 2]) for i in range(len(batch))]
+        scorer = Seq2SeqScorer(model, batch.tolist(), PADDING)
+        decode(scorer, constraints, settings, end=END, suppressed=[PADDING])
 
 
 def write_plain(model: Any, rows: torch.Tensor, given: argparse.Namespace) -> None:

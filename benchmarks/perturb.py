@@ -15,9 +15,9 @@ from collections.abc import Callable, Iterable
 from dataclasses import replace
 from pathlib import Path
 
-from nlihub.builders.procedures.abstracts.mechanisms.find import MechanismRules, find_mechanisms
+from nlihub.builders.procedures.abstracts.mechanisms.find import find_mechanisms
 from nlihub.builders.procedures.abstracts.mechanisms.mechanism import Mechanism
-from nlihub.builders.procedures.abstracts.mechanisms.phrases import ConclusionPhrases
+from nlihub.builders.procedures.abstracts.mechanisms.rules import MechanismRules, read_phrases
 from nlihub.builders.procedures.abstracts.perturb.apply import (
     make_strategies,
     perturb_mechanism_all,
@@ -54,7 +54,7 @@ def main() -> None:
     given = parser.parse_args()
     os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
     limit = None if given.all else 1
-    rules = MechanismRules(phrases=ConclusionPhrases.read(sets=None))
+    rules = MechanismRules(phrases=read_phrases(sets=None))
     abstracts = [one for one in read_abstracts(given.abstracts) if isinstance(one, Abstract)]
     found = [one for one in find_mechanisms(abstracts, rules) if isinstance(one, Mechanism)]
     copies = [

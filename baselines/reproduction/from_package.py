@@ -4,8 +4,8 @@ import dataclasses
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from ...builders.procedures.abstracts.generate.settings import BeamSettings
-from ...builders.procedures.abstracts.mechanisms.phrases import ConclusionPhrases
+from ...builders.procedures.abstracts.generate.settings import GenerationSettings
+from ...builders.procedures.abstracts.mechanisms.rules import read_phrases
 from ...builders.procedures.papers.phrases import LinkingPhrases
 from ...loaders.errors import SchemaError
 from ..systems.prompting.prompts import FORMS, get_prompt
@@ -32,14 +32,14 @@ def _linking_phrases() -> tuple[list[ComparedTable], Mapping[str, Any]]:
 
 
 def _conclusion_phrases() -> tuple[list[ComparedTable], Mapping[str, Any]]:
-    by_set = ConclusionPhrases.read().sets.values()
+    by_set = read_phrases().values()
     phrases = [phrase for of_set in by_set for phrase in of_set]
     rows = [[phrase] for phrase in phrases]
     return [ComparedTable("Conclusion phrases", ("phrase",), rows)], {"phrases": len(phrases)}
 
 
 def _decoding() -> tuple[list[ComparedTable], Mapping[str, Any]]:
-    settings = dataclasses.asdict(BeamSettings()).items()
+    settings = dataclasses.asdict(GenerationSettings()).items()
     return [], {name: str(v) if isinstance(v, bool) else v for name, v in settings}
 
 

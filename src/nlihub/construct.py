@@ -11,17 +11,11 @@ Example:
 """
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
 
 from .builders.dataflow.spark import spark_engine
 from .builders.procedures.about import About
-from .builders.procedures.abstracts.generate.settings import (
-    BeamSettings,
-    GenerationSettings,
-    PretrainedModel,
-    SmallModel,
-    TrainingSettings,
-)
+from .builders.procedures.abstracts.generate.generate import ModelWriter, Similarity, token_f1
+from .builders.procedures.abstracts.generate.settings import GenerationSettings
 from .builders.procedures.abstracts.recipe import AbstractsRecipe
 from .builders.procedures.papers.recipe import PapersRecipe
 from .builders.procedures.patterns.recipe import PatternsRecipe
@@ -29,45 +23,21 @@ from .builders.versions.open import PathLike
 from .constructing import Constructed, construct
 from .loaders.progress import Tell, silent
 
-if TYPE_CHECKING:
-    from .builders.procedures.abstracts.generate.generate import (
-        EncoderCosine,
-        ModelWriter,
-        Similarity,
-        TokenF1,
-    )
-
 __all__ = [
     "About",
     "AbstractsRecipe",
-    "BeamSettings",
     "Constructed",
-    "EncoderCosine",
     "GenerationSettings",
     "ModelWriter",
     "PapersRecipe",
     "PatternsRecipe",
-    "PretrainedModel",
     "Similarity",
-    "SmallModel",
-    "TokenF1",
-    "TrainingSettings",
     "abstracts",
     "papers",
     "patterns",
     "spark_engine",
+    "token_f1",
 ]
-
-_GENERATION = ("EncoderCosine", "ModelWriter", "Similarity", "TokenF1")
-
-
-def __getattr__(name: str) -> Any:
-    """Import what generation needs when it is asked for."""
-    if name not in _GENERATION:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    from .builders.procedures.abstracts.generate import generate
-
-    return getattr(generate, name)
 
 
 def papers(

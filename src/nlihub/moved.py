@@ -1,15 +1,9 @@
 """Where names, commands and options went; whoever uses an old one is told the new one."""
 
 _CONSTRUCT = (
-    "BeamSettings",
-    "EncoderCosine",
     "GenerationSettings",
     "ModelWriter",
-    "PretrainedModel",
     "Similarity",
-    "SmallModel",
-    "TokenF1",
-    "TrainingSettings",
     "spark_engine",
 )
 _HUB = ("croissant", "diff", "publish", "publish_all", "publish_metric", "versions")

@@ -98,7 +98,7 @@ class ChosenShard(NamedTuple):
 
 def category_of_negative(kind: str) -> str:
     """Return the category of a kind of negative; the kinds of ``GEN-ND`` have one."""
-    return KINDS[kind].category if kind in KINDS else kind
+    return KINDS.get(kind, kind)
 
 
 @dataclass(frozen=True)

@@ -15,8 +15,9 @@ from ....loaders.corpora.abstracts.abstract import Abstract, SkippedAbstract
 from ....loaders.corpora.abstracts.mechanism_records import MechanismRecord
 from ....loaders.corpora.abstracts.read import read_part
 from ...dataflow.tables import TableWriter
-from .mechanisms.find import MechanismRules, find_mechanism
+from .mechanisms.find import find_mechanism
 from .mechanisms.mechanism import Mechanism, Mention, NoMechanism
+from .mechanisms.rules import MechanismRules
 from .perturb.entity_pool import ENTITIES, list_entities, order_of_name
 
 if TYPE_CHECKING:

@@ -14,9 +14,8 @@ from ..option_groups import Option
 from ..procedure import Recipe
 from ..splits import GROUP, ByRatio, Ratio
 from .assign import PAPER_RATIO, PREFERRED, Distribution
-from .mechanisms.find import MechanismRules
-from .mechanisms.options import GROUP as MECHANISMS
-from .mechanisms.options import MechanismOptions, parse_names
+from .mechanisms.rules import GROUP as MECHANISMS
+from .mechanisms.rules import MAX_AFTER, MechanismOptions, MechanismRules, parse_names
 from .perturb.apply import NAMES
 
 if TYPE_CHECKING:
@@ -170,12 +169,12 @@ class AbstractsRecipe(Recipe, MechanismOptions):
         if not isinstance(self.generate, str):
             return self.generate
         from .generate.generate import ModelWriter
-        from .generate.settings import GenerationSettings, PretrainedModel
+        from .generate.settings import SMALL, GenerationSettings
 
-        if self.generate == "small":
+        if self.generate == SMALL:
             settings = GenerationSettings.small(self.seed)
         else:
-            settings = GenerationSettings(model=PretrainedModel(self.generate), seed=self.seed)
+            settings = GenerationSettings(self.generate, seed=self.seed)
         return ModelWriter(settings, self.models, tell=tell)
 
     def parameters(self) -> Mapping[str, Any]:
@@ -185,9 +184,9 @@ class AbstractsRecipe(Recipe, MechanismOptions):
         """
         rules = self.mechanism_rules
         return {
-            "conclusion_phrases": {name: list(told) for name, told in rules.phrases.sets.items()},
+            "conclusion_phrases": {name: list(told) for name, told in rules.phrases.items()},
             "supporting_sentences": [rules.min_supporting, rules.max_supporting],
-            "max_sentences_after": rules.max_after,
+            "max_sentences_after": MAX_AFTER,
             "roles_by_order": rules.by_order,
             "strategies": list(self.strategy_names),
             **({"balance_negation": True} if self.balance_negation else {}),

@@ -79,13 +79,11 @@ def run(
         part for file in find_paper_files(paths, FORMATS) for part in cut_file(file, SHARD_BYTES)
     ]
     writer = recipe.writer(tell)
-    splitter = recipe.mechanism_rules.split
     later = ("balance_negation", *rule.as_json())  # decided by SQL
     identity = [
         "builders.procedures.abstracts",
         {name: value for name, value in recipe.parameters().items() if name not in later},
         recipe.domain,
-        f"{splitter.__module__}.{splitter.__qualname__}",
         writer.parameters() if writer else None,
         [f"{name} {installed_version(name)}" for name in ("nupunkt", "orjson", "pyarrow")],
     ]

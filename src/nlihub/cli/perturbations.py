@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from ..builders.procedures.abstracts.mechanisms.options import MechanismOptions
+from ..builders.procedures.abstracts.mechanisms.rules import MechanismOptions
 from .command import command, takes_groups
 from .options import Json, Seed, answer, names
 

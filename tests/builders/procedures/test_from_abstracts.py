@@ -387,19 +387,10 @@ def test_negatives_of_models_join_those_of_rules():
 @pytest.mark.slow
 def test_a_version_with_models_that_write(tmp_path):
     pytest.importorskip("transformers", reason="the extra 'baselines' is not installed")
-    from nlihub.builders.procedures.abstracts.generate.settings import (
-        BeamSettings,
-        TrainingSettings,
-    )
-
     settings = nlihub.construct.GenerationSettings(
-        model=nlihub.construct.SmallModel(n_tokens=400, width=32, n_layers=1, n_heads=2),
-        training=TrainingSettings(n_epochs=30, batch_size=1, learning_rate=3e-3),
-        beam=BeamSettings(
-            beam_size=8, prune_factor=32, min_tokens=2, max_tokens=80, ngram_size=0, allocates=True
-        ),
-        n_folds=2,
-    )
+        "small", n_folds=2, n_epochs=30, batch_size=1, learning_rate=3e-3, beam_size=8,
+        prune_factor=32, min_tokens=2, max_tokens=80, ngram_size=0, allocates=True,
+    )  # fmt: skip
     path = write_abstracts(tmp_path / "a.pubtator", range(12))
     told = []
     made = from_abstracts(
@@ -419,8 +410,8 @@ def test_a_version_with_models_that_write(tmp_path):
     assert written
     assert all(row["kind"].startswith("GEN-ND-") and row["edit"] for row in written)
     manifest = Manifest.read(made.folder)
-    assert manifest.parameters["generation"]["model"]["kind"] == "SmallModel"
-    assert manifest.parameters["generation"]["quality"]
+    assert manifest.parameters["generation"]["model"] == "small"
+    assert manifest.parameters["generation"]["quality"] == "token_f1"
     assert nlihub.verify(made.folder).passed
     assert any("epoch" in line for line in told)
 

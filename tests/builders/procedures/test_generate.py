@@ -6,33 +6,23 @@ import sys
 from dataclasses import replace
 
 import pytest
-from nlihub.builders.procedures.abstracts.generate import generate as similarity
-from nlihub.builders.procedures.abstracts.generate import task
-from nlihub.builders.procedures.abstracts.generate.generate import TokenF1, without_markers
+from nlihub.builders.procedures.abstracts.generate import generate, sentence_kinds
+from nlihub.builders.procedures.abstracts.generate.generate import token_f1
 from nlihub.builders.procedures.abstracts.generate.sentence_kinds import (
     BROKEN_CONSTRAINT,
-    KINDS,
     MALFORMED,
     MISSING,
-    NO_RELATION,
-    RIGHT_RELATION,
-    UNTOLD_POLARITY,
-    Asked,
-)
-from nlihub.builders.procedures.abstracts.generate.settings import (
-    GenerationSettings,
-    TrainingSettings,
-)
-from nlihub.builders.procedures.abstracts.generate.task import (
+    NOT_WRONG,
     Written,
+    choose_names,
     read_output,
     write_input,
     write_output,
 )
+from nlihub.builders.procedures.abstracts.generate.sentence_kinds import judge as judge_sentence
 from nlihub.builders.procedures.abstracts.perturb.replace_entities import NO_TYPE, ReplaceInside
-from nlihub.builders.procedures.abstracts.perturb.strategy import Choices, NoNegative
+from nlihub.builders.procedures.abstracts.perturb.strategy import NoNegative
 from nlihub.builders.procedures.abstracts.perturb.swap_entities import SAME_NAME, SYMMETRIC
-from nlihub.loaders.errors import UnknownNameError, UsageError
 from perturb_samples import mechanism_of
 
 MECHANISM = replace(
@@ -68,28 +58,31 @@ def test_outputs_are_read_back():
 # ---- What is asked for, and what is a negative.
 
 
-def ask(name, mechanism=MECHANISM):
-    return KINDS[name].ask(mechanism, Choices(0, mechanism.pmid, name))
+def names(kind, mechanism=MECHANISM):
+    return choose_names(kind, mechanism, 0)
 
 
-def judge(name, sentence, polarity=None, mechanism=MECHANISM):
-    found = KINDS[name].judge(Written(polarity, sentence), mechanism, ask(name, mechanism))
+def judge(kind, sentence, polarity=None, mechanism=MECHANISM):
+    written = Written(polarity, sentence)
+    found = judge_sentence(kind, written, mechanism, names(kind, mechanism))
     return found.reason if isinstance(found, NoNegative) else ""
 
 
 def test_what_each_kind_asks_for():
-    assert ask("GEN") == Asked()
-    assert ask("GEN-ND-SEN").required == ("<re> henase <er>", "<el> foxin <le>")
-    assert ask("GEN-ND-SRE").names in (("goosin", "henase"), ("foxin", "goosin"))
-    assert ask("GEN-ND-NG") == Asked(forbidden=("<re> foxin <er>", "<el> henase <le>"))
+    assert names("GEN-ND-SEN") == ("henase", "foxin")
+    assert names("GEN-ND-SRE") in (("goosin", "henase"), ("foxin", "goosin"))
+    assert names("GEN-ND-NG") == ("foxin", "henase")
 
 
 def test_what_cannot_be_asked_for():
-    same = replace(MECHANISM, regulated="Foxin")
-    assert ask("GEN-ND-SEN", same) == ask("GEN", same) == NoNegative(SAME_NAME)
-    assert ask("GEN-ND-SRE", replace(MECHANISM, mentions=())) == NoNegative(ReplaceInside.otherwise)
+    same = replace(
+        MECHANISM, regulated="Foxin", conclusion="So <re> foxin <er> blocks <el> Foxin <le>."
+    )
+    assert names("GEN-ND-SEN", same) == NoNegative(SAME_NAME)
+    alone = replace(MECHANISM, mentions=())
+    assert names("GEN-ND-SRE", alone) == NoNegative(ReplaceInside.otherwise)
     untyped = replace(MECHANISM, regulator_type=None, regulated_type=None)
-    assert ask("GEN-ND-SRE", untyped) == NoNegative(NO_TYPE)
+    assert names("GEN-ND-SRE", untyped) == NoNegative(NO_TYPE)
 
 
 SWAPPED = "So <re> henase <er> blocks <el> foxin <le>."
@@ -103,8 +96,8 @@ OTHER = "So <re> goosin <er> blocks <el> henin <le>."
         ("GEN", SWAPPED, "negative", ""),
         ("GEN", SWAPPED, None, ""),
         ("GEN", KEPT, "positive", ""),
-        ("GEN", KEPT, "negative", RIGHT_RELATION),
-        ("GEN", KEPT, None, NO_RELATION),
+        ("GEN", KEPT, "negative", NOT_WRONG),
+        ("GEN", KEPT, None, NOT_WRONG),
         ("GEN", OTHER, "positive", MISSING),
         ("GEN", "So <re> henase <er> and <el> foxin <le> rise.", "negative", SYMMETRIC),
         ("GEN", "So foxin raises <el> henase <le>.", "positive", MALFORMED),
@@ -123,51 +116,27 @@ OTHER = "So <re> goosin <er> blocks <el> henin <le>."
 )
 def test_what_is_a_negative(name, sentence, polarity, reason):
     assert judge(name, sentence, polarity) == reason
-    assert reason in ("", MALFORMED, *KINDS[name].others)
 
 
 def test_where_polarity_is_not_told_only_exchanged_roles_are_wrong():
     untold = replace(MECHANISM, polarity=None)
-    assert judge("GEN", KEPT, "positive", untold) == UNTOLD_POLARITY
+    assert judge("GEN", KEPT, "positive", untold) == NOT_WRONG
     assert judge("GEN", SWAPPED, "positive", untold) == ""
 
 
 def test_a_replaced_entity_is_one_that_was_drawn():
-    names = ask("GEN-ND-SRE").names
-    assert judge("GEN-ND-SRE", f"So <re> {names[0]} <er> blocks <el> {names[1]} <le>.") == ""
-
-
-# ---- How alike sentences are.
+    first, second = names("GEN-ND-SRE")
+    assert judge("GEN-ND-SRE", f"So <re> {first} <er> blocks <el> {second} <le>.") == ""
 
 
 def test_token_f1():
-    score = TokenF1().score
-    assert score(["A b."], ["a B ."]) == [1.0]
-    assert score(["one"], ["two"]) == [0.0]
-    assert score(["a a b"], ["a c"]) == pytest.approx([2 / 5])
-    assert without_markers("<re> A <er>-induced <el> B <le>.") == "A -induced B ."
-
-
-# ---- Settings.
-
-
-@pytest.mark.parametrize(
-    "wrong", [{"kinds": ()}, {"kinds": ("GEN", "GEN")}, {"n_folds": 1}, {"batch_size": 0}]
-)
-def test_settings_that_make_no_sense(wrong):
-    with pytest.raises(UsageError, match="expected"):
-        GenerationSettings(**wrong)
-
-
-def test_unknown_kinds_are_named():
-    with pytest.raises(UnknownNameError, match="GEN-ND-SEN"):
-        GenerationSettings(kinds=("GEN-ND-SEM",))
-    with pytest.raises(UsageError, match="expected counts"):
-        TrainingSettings(n_epochs=0)
+    assert token_f1("A b.", "a B .") == 1.0
+    assert token_f1("one", "two") == 0.0
+    assert token_f1("a a b", "a c") == pytest.approx(2 / 5)
 
 
 def test_examples_in_docstrings():
-    for module in (task, similarity):
+    for module in (sentence_kinds, generate):
         failed, attempted = doctest.testmod(module)
         assert (failed, attempted > 0) == (0, True)
 
@@ -176,8 +145,6 @@ def test_names_import_no_heavy_library():
     code = (
         "import sys\n"
         "from nlihub.builders.procedures.abstracts.generate import generate\n"
-        "from nlihub.builders.procedures.abstracts.generate import sentence_kinds\n"
-        "from nlihub.builders.procedures.abstracts.generate import settings, task\n"
         "sys.exit(', '.join({'torch', 'transformers', 'tokenizers'} & set(sys.modules)) or 0)"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)

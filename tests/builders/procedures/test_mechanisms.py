@@ -7,7 +7,6 @@ from conftest import SHARED
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from nlihub.builders.procedures.abstracts.mechanisms.find import (
-    MechanismRules,
     find_mechanism,
     find_mechanisms,
     find_sentences,
@@ -18,8 +17,8 @@ from nlihub.builders.procedures.abstracts.mechanisms.mechanism import (
     Mention,
     NoMechanism,
 )
-from nlihub.builders.procedures.abstracts.mechanisms.phrases import ConclusionPhrases
-from nlihub.builders.procedures.abstracts.mechanisms.roles import Direction, Roles
+from nlihub.builders.procedures.abstracts.mechanisms.roles import Direction, find_direction
+from nlihub.builders.procedures.abstracts.mechanisms.rules import MechanismRules, read_phrases
 from nlihub.loaders.corpora.abstracts.abstract import (
     Abstract,
     Entity,
@@ -30,8 +29,7 @@ from nlihub.loaders.corpora.abstracts.read import read_abstracts
 from nlihub.loaders.errors import UnknownNameError, UsageError
 
 RULES = MechanismRules()
-WIDENED = MechanismRules(phrases=ConclusionPhrases.read(sets=None))
-ROLES = Roles.read()
+WIDENED = MechanismRules(read_phrases(sets=None))
 
 
 def abstract(body=BODY, entities=ENTITIES, relations=(("PPI", "11", "22"),), title=TITLE):
@@ -95,7 +93,7 @@ def test_a_mechanism():
 
 
 def sentences(one):
-    return [one.text[slice(*span)] for span in find_sentences(one, RULES.split)]
+    return [one.text[slice(*span)] for span in find_sentences(one)]
 
 
 def test_no_mention_is_cut():
@@ -119,7 +117,7 @@ def test_sentences_hold_every_mention_and_every_character(data):
     spans = [(a, b) for a, b in spans if body[a:b].strip() == body[a:b]]
     entities = tuple(Entity(start + a, start + b, "Gene", ()) for a, b in spans)
     one = Abstract("7", f"{TITLE} {body}", len(TITLE), entities, (), "f", 1)
-    found = find_sentences(one, RULES.split)
+    found = find_sentences(one)
     assert "".join("".join(sentences(one)).split()) == "".join(body.split())
     for entity in entities:
         assert any(span.start <= entity.start and entity.end <= span.end for span in found)
@@ -153,7 +151,7 @@ def test_phrases_of_the_paper(phrase):
 
 
 def test_the_paper_has_thirteen_phrases():
-    assert len(ConclusionPhrases.read().sets["paper"]) == len(set(PAPER_PHRASES)) == 13
+    assert len(read_phrases()["paper"]) == len(set(PAPER_PHRASES)) == 13
 
 
 @pytest.mark.parametrize(
@@ -175,13 +173,13 @@ def test_other_phrases_are_used_when_asked_for(sentence):
 
 @pytest.mark.parametrize("sentence", ["We concludes that A1", "Anthus A1", "Thus-far A1"])
 def test_phrases_are_whole_words(sentence):
-    phrases = ConclusionPhrases({"x": ("we conclude", "thus")})
-    assert phrases.find([sentence]) == ([] if "-" not in sentence else [0])
+    rules = MechanismRules({"x": ("we conclude", "thus")})
+    assert rules.find_conclusions([sentence]) == ([] if "-" not in sentence else [0])
 
 
 def test_an_earlier_set_goes_first_and_the_last_sentence_of_a_set():
     text = ["Thus A.", "We conclude B.", "We conclude C.", "D may be."]
-    assert WIDENED.phrases.find(text) == [2, 0, 3]
+    assert WIDENED.find_conclusions(text) == [2, 0, 3]
     made = concluding(
         "We conclude that A1 inhibits B1.", "A1", "B1", after=" C1 may be.", phrases=WIDENED.phrases
     )
@@ -191,15 +189,15 @@ def test_an_earlier_set_goes_first_and_the_last_sentence_of_a_set():
 def test_phrases_from_a_file(tmp_path):
     path = tmp_path / "phrases.json"
     path.write_text(json.dumps({"mine": ["so/hence it is :"], "other": ["x"]}))
-    phrases = ConclusionPhrases.read(path, ["mine"])
-    assert phrases.find(["So it is: A."]) == [0]
-    assert phrases.find(["Hence  it is A."]) == []
+    rules = MechanismRules(read_phrases(path, ["mine"]))
+    assert rules.find_conclusions(["So it is: A."]) == [0]
+    assert rules.find_conclusions(["Hence  it is A."]) == []
     with pytest.raises(UnknownNameError, match="Did you mean 'mine'"):
-        ConclusionPhrases.read(path, ["mina"])
+        read_phrases(path, ["mina"])
     for content in ("{", "[]", '{"a": [3]}', '{"a": []}', '{"a": ["so//hence"]}', '{"a": [" "]}'):
         path.write_text(content)
         with pytest.raises(UsageError, match="phrase"):
-            ConclusionPhrases.read(path, None)
+            read_phrases(path, None)
 
 
 # Roles
@@ -243,7 +241,7 @@ def test_phrases_from_a_file(tmp_path):
 def test_directions(sentence, expected):
     before, _, rest = sentence.partition("A1")
     between, _, _ = rest.partition("B1")
-    assert ROLES.tell(before, between) == (expected and Direction(*expected))
+    assert find_direction(before, between) == (expected and Direction(*expected))
 
 
 @pytest.mark.parametrize("is_first", [True, False])
@@ -264,22 +262,6 @@ def test_by_order():
     assert concluding(sentence, "A1", "B1").reason == "direction not told"
     made = concluding(sentence, "B1", "A1", by_order=True)
     assert (made.regulator, made.regulated, made.polarity) == ("A1", "B1", None)
-
-
-def test_words_for_roles_from_a_file(tmp_path):
-    path = tmp_path / "roles.json"
-    verbs = {"positive": ["try"], "negative": ["hush"]}
-    path.write_text(json.dumps({"relations": {"X": {"directed": True}}, "verbs": verbs}))
-    roles = Roles.read(path)
-    assert roles.of_relation("X").is_directed and not roles.of_relation("PPI").is_directed
-    assert roles.tell("", " tries ") == Direction(True, "positive")
-    assert roles.tell("", " is tried by ") == Direction(False, "positive")
-    assert roles.tell("", " hushes ") == Direction(True, "negative")
-    assert roles.tell("", " inhibits ") is None
-    for content in ("{", "[]", '{"verbs": {}}', '{"relations": {}, "verbs": {"odd": ["try"]}}'):
-        path.write_text(content)
-        with pytest.raises(UsageError, match="words for roles"):
-            Roles.read(path)
 
 
 # One mechanism of several
@@ -404,12 +386,6 @@ def test_bounds_of_the_supporting_set(n_before, is_fit):
 def test_what_stands_behind_the_conclusion_is_left_out():
     made = concluding("We conclude that A1 inhibits B1.", "A1", "B1", after=" Hens run. Foxes.")
     assert made.supporting == ("We saw hens.",) * 3
-
-
-def test_rules_that_make_no_sense():
-    for wrong in ({"min_supporting": -1}, {"min_supporting": 16}, {"max_after": -1}):
-        with pytest.raises(UsageError, match="supporting set of"):
-            MechanismRules(**wrong)
 
 
 # Records and streams

@@ -1,8 +1,8 @@
-"""Lexical constraints on a text: clauses of literals over tokens, matched step by step.
+"""Lexical constraints on a text: phrases that must or must not appear, matched token by token.
 
-A literal has token sequences, of which one must appear, or none may. A clause is satisfied when one
-of its literals is. The automaton of Aho and Corasick matches all sequences at once, even one that
-begins inside a failed match of another or overlaps itself.
+A phrase has token sequences, of which one must appear, or none may. The automaton of Aho and
+Corasick matches all sequences at once, even one that begins inside a failed match of another or
+overlaps itself. NeuroLogic's clauses have several literals; here a clause is one phrase.
 
 Source:
     Lu et al. (2021), "NeuroLogic Decoding", sections 2.1 and 2.2.
@@ -10,89 +10,66 @@ Source:
 
 from collections import deque
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from .....loaders.errors import ModelError, UsageError
+from .....loaders.errors import ModelError
 
 Tokens = tuple[int, ...]
 
 
-@dataclass(frozen=True)
-class TokenLiteral:
-    """Token sequences that must, or must not, appear.
-
-    Attributes:
-        sequences: The token sequences of one phrase.
-        is_positive: Whether one of them must appear; otherwise none may.
-    """
+class Phrase(NamedTuple):
+    """Token sequences, none empty, of which one must appear, or else none may."""
 
     sequences: tuple[Tokens, ...]
-    is_positive: bool = True
-
-    def __post_init__(self) -> None:
-        if not self.sequences or not all(self.sequences):
-            raise UsageError(
-                f"A literal has the token sequences {self.sequences}; expected one or more, "
-                "none empty."
-            )
+    is_required: bool = True
 
 
 class MatchState(NamedTuple):
-    """The node of a text in the automaton, and a bit for each literal that has appeared in it."""
+    """The node of a text in the automaton, and a bit for each phrase that has appeared in it."""
 
     node: int
     seen: int
 
 
 class Standing(NamedTuple):
-    """How far a text satisfies the clauses.
+    """How far a text satisfies the constraints.
 
     Attributes:
-        satisfied: A bit for each clause that is satisfied if the text ends here.
-        n_satisfied: The number of satisfied clauses.
-        is_violated: Whether a clause can no longer be satisfied.
-        progress: The greatest part of a positive literal of an unsatisfied clause that is matched
-            at the end of the text: 0 ... 1, 1 excluded.
+        satisfied: A bit for each phrase that is as it must be if the text ends here.
+        is_violated: Whether a forbidden phrase has appeared.
+        progress: The greatest part of a missing required phrase that is matched at the end of the
+            text: 0 ... 1, 1 excluded.
     """
 
     satisfied: int
-    n_satisfied: int
     is_violated: bool
     progress: float
 
+    @property
+    def n_satisfied(self) -> int:
+        """Return the number of satisfied constraints."""
+        return self.satisfied.bit_count()
+
 
 class Constraints:
-    """Clauses in conjunctive normal form, and the states of texts under them.
+    """Required and forbidden phrases, and the states of texts under them.
 
     Args:
-        clauses: The clauses, each of one or more literals; without a clause every text is allowed.
-
-    Raises:
-        UsageError: A clause has no literal.
+        phrases: The phrases; without one every text is allowed.
     """
 
-    def __init__(self, clauses: Iterable[Iterable[TokenLiteral]] = ()) -> None:
-        self.clauses = tuple(tuple(clause) for clause in clauses)
-        if not all(self.clauses):
-            raise UsageError(
-                "A clause has no literal, so no text satisfies it; expected one or more."
-            )
-        self._literals = tuple(dict.fromkeys(one for clause in self.clauses for one in clause))
-        number = {literal: i for i, literal in enumerate(self._literals)}
-        self._clauses = tuple(tuple(number[one] for one in clause) for clause in self.clauses)
+    def __init__(self, phrases: Iterable[Phrase] = ()) -> None:
+        self.phrases = tuple(phrases)
+        self._forbidden = sum(1 << i for i, one in enumerate(self.phrases) if not one.is_required)
         self._children: list[dict[int, int]] = [{}]
-        self._ends = [0]  # by node, the literals that have a sequence ending there
-        self._begun: list[dict[int, float]] = [{}]  # by node, how much of which literal it is
-        for i, literal in enumerate(self._literals):
-            for sequence in literal.sequences:
+        self._ends = [0]  # by node, the phrases that have a sequence ending there
+        self._begun: list[dict[int, float]] = [{}]  # by node, how much of which phrase it is
+        for i, phrase in enumerate(self.phrases):
+            for sequence in phrase.sequences:
                 self._add(i, sequence)
         self._follow_failures()
         self._moves: dict[MatchState, Mapping[int, MatchState]] = {}
         self._standings: dict[MatchState, Standing] = {}
-
-    def __len__(self) -> int:
-        return len(self.clauses)
 
     @property
     def start(self) -> MatchState:
@@ -113,19 +90,18 @@ class Constraints:
         return self._moves[state]
 
     def standing(self, state: MatchState) -> Standing:
-        """Return how far a text in a state satisfies the clauses."""
+        """Return how far a text in a state satisfies the constraints."""
         if state not in self._standings:
-            self._standings[state] = self._judge(state)
+            done = state.seen | self._forbidden
+            begun = self._begun[state.node].items()
+            self._standings[state] = Standing(
+                state.seen ^ self._forbidden,
+                bool(state.seen & self._forbidden),
+                max((part for i, part in begun if not done >> i & 1), default=0.0),
+            )
         return self._standings[state]
 
-    def follow(self, tokens: Iterable[int]) -> Standing:
-        """Return how far a whole text satisfies the clauses."""
-        state = self.start
-        for token in tokens:
-            state = self.step(state, token)
-        return self.standing(state)
-
-    def _add(self, literal: int, sequence: Tokens) -> None:
+    def _add(self, phrase: int, sequence: Tokens) -> None:
         node = 0
         for place, token in enumerate(sequence, 1):
             if token not in self._children[node]:
@@ -135,8 +111,8 @@ class Constraints:
                 self._begun.append({})
             node = self._children[node][token]
             begun = self._begun[node]
-            begun[literal] = max(begun.get(literal, 0), place / len(sequence))
-        self._ends[node] |= 1 << literal
+            begun[phrase] = max(begun.get(phrase, 0), place / len(sequence))
+        self._ends[node] |= 1 << phrase
 
     def _follow_failures(self) -> None:
         """Give every node the moves, ends and beginnings of its longest proper suffix."""
@@ -150,21 +126,8 @@ class Constraints:
                 waiting.append(child)
             self._children[node] = {**self._children[suffix], **self._children[node]}
             self._ends[node] |= self._ends[suffix]
-            for literal, part in self._begun[suffix].items():
-                self._begun[node][literal] = max(self._begun[node].get(literal, 0), part)
-
-    def _judge(self, state: MatchState) -> Standing:
-        satisfied, is_violated, progress = 0, False, 0.0
-        for i, clause in enumerate(self._clauses):
-            literals = [(one, self._literals[one].is_positive) for one in clause]
-            if any(bool(state.seen >> one & 1) == positive for one, positive in literals):
-                satisfied |= 1 << i
-                continue
-            hopes = [one for one, positive in literals if positive]
-            is_violated |= not hopes
-            begun = self._begun[state.node]
-            progress = max([progress, *(begun.get(one, 0.0) for one in hopes)])
-        return Standing(satisfied, satisfied.bit_count(), is_violated, progress)
+            for phrase, part in self._begun[suffix].items():
+                self._begun[node][phrase] = max(self._begun[node].get(phrase, 0), part)
 
 
 #: Contexts before and after a phrase: nothing, a word, a bracket; a word, a mark.

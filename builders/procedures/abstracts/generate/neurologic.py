@@ -1,12 +1,12 @@
-"""NeuroLogic decoding: a beam search that keeps texts which satisfy different clauses.
+"""NeuroLogic decoding: a beam search that keeps texts which satisfy different constraints.
 
 Each step prunes all continuations of all texts, first by score and then by the number of satisfied
-clauses. It groups the rest by the set of clauses that they satisfy, ranks each group by log
-probability and by how much of a positive literal is matched, and fills the beam with the best of
+constraints. It groups the rest by the set of constraints that they satisfy, ranks each group by log
+probability and by how much of a required phrase is matched, and fills the beam with the best of
 every group, then the second of every group, and so on.
 
-A text that violates a clause for good is dropped at once; a text that satisfies too few clauses may
-not end.
+A text with a forbidden phrase is dropped at once; a text that satisfies too few constraints may not
+end.
 
 Source:
     Lu et al. (2021), "NeuroLogic Decoding", section 2.3. The authors' code ranks by
@@ -14,24 +14,42 @@ Source:
     ``beta * matched part``. Their code also divides the log probability of a text by its length
     before it is ranked; here it is not divided, so that the same ``beta`` (BioNLI,
     Table 8: 2) weighs less, and the less the longer the text. Their code groups by the order in
-    which clauses were met, the paper by the set of them, as here.
+    which constraints were met, the paper by the set of them, as here.
 """
 
 import math
 from collections import defaultdict
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 import torch
+from torch.nn.utils.rnn import pad_sequence
 
-from .....loaders.errors import UsageError
-from .constraints import Constraints, MatchState, Standing
-from .settings import BeamSettings
+from .constraints import Constraints, MatchState
+from .settings import GenerationSettings
 
 
-class Scorer(Protocol):
-    """Scores the next token of many texts at a time."""
+class Seq2SeqScorer:
+    """Scores the next tokens of the texts that a sequence-to-sequence model writes for inputs.
+
+    The states of a text's beginning are cached and follow the text through the beam. The encoder's
+    states are reordered only where the number of texts of an input changes.
+
+    Args:
+        model: An ``AutoModelForSeq2SeqLM``, in the precision and on the device where it computes.
+        inputs: The tokens of each input, special ones included.
+        padding: The token that fills up shorter inputs; it is masked.
+    """
+
+    def __init__(self, model: Any, inputs: Sequence[Sequence[int]], padding: int) -> None:
+        self._model = model.eval()
+        self._cache: Any = None
+        rows = [torch.tensor(row) for row in inputs]
+        source = pad_sequence(rows, batch_first=True, padding_value=padding)
+        masks = [torch.ones_like(row) for row in rows]
+        self._source = source.to(model.device)
+        self._mask = pad_sequence(masks, batch_first=True).to(model.device)
 
     def begin(self) -> torch.Tensor:
         """Begin one text for each input.
@@ -39,6 +57,13 @@ class Scorer(Protocol):
         Returns:
             n inputs x vocabulary: natural log probabilities of the first token.
         """
+        n_inputs = len(self._source)
+        self._input_of = torch.arange(n_inputs, device=self._source.device)
+        encoder = self._model.get_encoder()
+        encoded = encoder(input_ids=self._source, attention_mask=self._mask)
+        self._encoded = encoded.last_hidden_state
+        start = self._model.generation_config.decoder_start_token_id
+        return self._score(self._source.new_full((n_inputs, 1), start))
 
     def advance(self, parents: torch.Tensor, tokens: torch.Tensor) -> torch.Tensor:
         """Replace the current texts by continuations of them.
@@ -50,6 +75,26 @@ class Scorer(Protocol):
         Returns:
             n x vocabulary: natural log probabilities of the next token.
         """
+        input_of = self._input_of[parents]
+        self._cache.self_attention_cache.reorder_cache(parents)
+        if not torch.equal(input_of, self._input_of):
+            self._cache.cross_attention_cache.reorder_cache(parents)
+            self._mask, self._encoded = self._mask[parents], self._encoded[parents]
+        self._input_of = input_of
+        return self._score(tokens[:, None])
+
+    def _score(self, tokens: torch.Tensor) -> torch.Tensor:
+        found = self._model(
+            decoder_input_ids=tokens,
+            encoder_outputs=(self._encoded,),
+            attention_mask=self._mask,
+            past_key_values=self._cache,
+            use_cache=True,
+        )
+        self._cache = found.past_key_values
+        logits: torch.Tensor = found.logits[:, -1]
+        precise = torch.promote_types(logits.dtype, torch.float32)  # sums of bfloat16 drift apart
+        return logits.log_softmax(dim=-1, dtype=precise)
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,32 +105,22 @@ class GeneratedText:
         tokens: Its tokens, without the end.
         log_probability: Natural log probability of its tokens and its end.
         score: Its log probability divided by its length to the power of the penalty.
-        satisfied: The indices of the clauses that it satisfies.
+        satisfied: A bit for each constraint that it satisfies.
     """
 
     tokens: tuple[int, ...]
     log_probability: float
     score: float
-    satisfied: frozenset[int]
+    satisfied: int
 
 
-@dataclass
-class _Text:
-    """A text of the beam, in a row of the scores; a new one still has the row of its parent."""
+class _Text(NamedTuple):
+    """A text of the beam, and the row of the scores of the text that it continues."""
 
-    row: int
+    parent: int
     tokens: tuple[int, ...]
     log_probability: float
     state: MatchState
-
-
-class _Candidate(NamedTuple):
-    parent: _Text
-    token: int
-    log_probability: float
-    state: MatchState
-    standing: Standing
-    rank: float
 
 
 @dataclass
@@ -93,96 +128,76 @@ class _Search:
     """The search for one input."""
 
     constraints: Constraints
-    settings: BeamSettings
-    ends: frozenset[int]
+    settings: GenerationSettings
+    end: int
     texts: list[_Text]
     found: list[GeneratedText] = field(default_factory=list)
-    n_found: int = 0
 
     @property
-    def n_needed(self) -> int:
-        n_clauses, asked = len(self.constraints), self.settings.min_satisfied
-        return n_clauses if asked is None else min(asked, n_clauses)
-
-    def may_end(self, text: _Text) -> bool:
-        standing = self.constraints.standing(text.state)
-        return (
-            len(text.tokens) >= self.settings.min_tokens
-            and standing.n_satisfied >= self.n_needed
-            and not standing.is_violated
-        )
+    def n_constraints(self) -> int:
+        return len(self.constraints.phrases)
 
     def banned(self, text: _Text) -> Iterator[int]:
         """Yield the tokens that may not come next."""
-        if not self.may_end(text):
-            yield from self.ends
+        n_needed = min(self.settings.min_satisfied, self.n_constraints)
+        n_satisfied = self.constraints.standing(text.state).n_satisfied
+        if len(text.tokens) < self.settings.min_tokens or n_satisfied < n_needed:
+            yield self.end
         for token, state in self.constraints.moves(text.state).items():
             if self.constraints.standing(state).is_violated:
                 yield token
 
     def advancing(self, text: _Text) -> Iterator[int]:
-        """Yield the tokens that continue a positive literal of an unsatisfied clause."""
+        """Yield the tokens that continue or complete a missing required phrase."""
         before = self.constraints.standing(text.state)
         for token, state in self.constraints.moves(text.state).items():
             after = self.constraints.standing(state)
             if after.progress > 0 or after.satisfied & ~before.satisfied:
                 yield token
 
-    def go_on(self, scored: Sequence[tuple[int, int, float]]) -> None:
+    def go_on(self, scored: Sequence[tuple[int, int, float]], first_row: int) -> None:
         """Finish texts that end, and fill the beam with the best of the others.
 
         Args:
             scored: Continuations, best first: index of the text, token, log probability.
+            first_row: The row of the scores of the first text.
         """
-        candidates = []
+        longer = []
         for number, token, log_probability in scored:
             text = self.texts[number]
-            if token in self.ends:
+            if token == self.end:
                 self._finish(text, log_probability)
             elif len(text.tokens) + 1 < self.settings.max_tokens:
-                candidates.append(self._continue(text, token, log_probability))
-        self.texts = [
-            _Text(one.parent.row, (*one.parent.tokens, one.token), one.log_probability, one.state)
-            for one in self._choose(candidates)
-        ]
+                state = self.constraints.step(text.state, token)
+                tokens = (*text.tokens, token)
+                longer.append(_Text(first_row + number, tokens, log_probability, state))
+        self.texts = self._choose(longer)
         if self._is_over():
             self.texts = []
 
-    def _continue(self, text: _Text, token: int, log_probability: float) -> _Candidate:
-        state = self.constraints.step(text.state, token)
-        standing = self.constraints.standing(state)
-        rank = log_probability + self.settings.beta * standing.progress
-        return _Candidate(text, token, log_probability, state, standing, rank)
-
-    def _choose(self, candidates: list[_Candidate]) -> list[_Candidate]:
-        if not candidates:
-            return []
-        most = max(one.standing.n_satisfied for one in candidates)
-        groups: dict[tuple[int, float], list[_Candidate]] = defaultdict(list)
-        for one in candidates:
-            if one.standing.n_satisfied >= most - self.settings.sat_tolerance:
-                part = one.standing.progress if self.settings.allocates else 0.0
-                groups[one.standing.satisfied, part].append(one)
-        placed = [
-            (place, one)
-            for group in groups.values()
-            for place, one in enumerate(sorted(group, key=lambda one: -one.rank))
-        ]
-        placed.sort(key=lambda pair: (pair[0], -self._advance(pair[1]), -pair[1].rank))
-        return [one for _, one in placed[: self.settings.beam_size]]
-
-    def _advance(self, one: _Candidate) -> float:
-        """Return how much of the clauses is matched, to order groups that may exceed the beam."""
-        if not self.settings.allocates:
-            return 0.0
-        return one.standing.n_satisfied + one.standing.progress
+    def _choose(self, texts: Sequence[_Text]) -> list[_Text]:
+        """Fill the beam with the best of every group, then the second of every group, and so on."""
+        settings = self.settings
+        standings = [self.constraints.standing(text.state) for text in texts]
+        most = max((standing.n_satisfied for standing in standings), default=0)
+        groups: dict[tuple[int, float], list[tuple[float, _Text]]] = defaultdict(list)
+        for text, standing in zip(texts, standings, strict=True):
+            if standing.n_satisfied >= most - settings.sat_tolerance:
+                part = standing.progress if settings.allocates else 0.0
+                rank = text.log_probability + settings.beta * standing.progress
+                groups[standing.satisfied, part].append((rank, text))
+        placed = []
+        for (satisfied, part), group in groups.items():
+            advance = satisfied.bit_count() + part if settings.allocates else 0.0
+            group.sort(key=lambda pair: -pair[0])
+            placed += [(place, -advance, -rank, text) for place, (rank, text) in enumerate(group)]
+        placed.sort(key=lambda one: one[:3])
+        return [text for *_, text in placed[: settings.beam_size]]
 
     def _finish(self, text: _Text, log_probability: float) -> None:
         satisfied = self.constraints.standing(text.state).satisfied
-        clauses = frozenset(i for i in range(len(self.constraints)) if satisfied >> i & 1)
         score = self._score(log_probability, len(text.tokens) + 1)
-        self.n_found += 1
-        self.found.append(GeneratedText(text.tokens, log_probability, score, clauses))
+        self.found.append(GeneratedText(text.tokens, log_probability, score, satisfied))
         self.found.sort(key=_goodness, reverse=True)
         del self.found[self.settings.n_best :]
 
@@ -193,75 +208,64 @@ class _Search:
         """Return whether no text can become better than those found."""
         if len(self.found) < self.settings.n_best:
             return False
-        if self.settings.stops_early:
-            return self.n_found >= self.settings.beam_size
         worst = _goodness(self.found[-1])
         return all(self._best(text) <= worst for text in self.texts)
 
     def _best(self, text: _Text) -> tuple[int, float]:
-        """Return how good a text can become: all clauses satisfied, at no further cost."""
+        """Return how good a text can become: all constraints satisfied, at no further cost."""
         lengths = (len(text.tokens) + 1, self.settings.max_tokens)
-        return len(self.constraints), max(self._score(text.log_probability, n) for n in lengths)
+        return self.n_constraints, max(self._score(text.log_probability, n) for n in lengths)
 
 
 def _goodness(found: GeneratedText) -> tuple[int, float]:
-    return len(found.satisfied), found.score
+    return found.satisfied.bit_count(), found.score
 
 
 @torch.inference_mode()
 def decode(
-    scorer: Scorer,
+    scorer: Seq2SeqScorer,
     constraints: Sequence[Constraints],
-    settings: BeamSettings,
+    settings: GenerationSettings,
     *,
-    ends: Collection[int],
+    end: int,
     suppressed: Collection[int] = (),
 ) -> list[list[GeneratedText]]:
     """Search the best texts under constraints by NeuroLogic decoding, for several inputs at once.
 
-    Without clauses it is a plain beam search. With a beam and a prune factor as large as the number
-    of possible texts, and a tolerance as large as the number of clauses, it is exhaustive.
+    Without constraints it is a plain beam search. With a beam and a prune factor as large as the
+    number of possible texts, and a tolerance as large as the number of phrases, it is exhaustive.
 
     Args:
         scorer: The scorer of texts, with one input for each of ``constraints``.
-        constraints: The constraints of each input; tokens of ``ends`` in them are never matched.
+        constraints: The constraints of each input; ``end`` in them is never matched.
         settings: Settings of the search.
-        ends: The tokens that end a text.
+        end: The token that ends a text.
         suppressed: Tokens that no text may have, such as padding.
 
     Returns:
-        For each input the best texts, those that satisfy most clauses first, then by score; empty
-        where no finished text satisfies enough clauses.
-
-    Raises:
-        UsageError: ``ends`` is empty, or the scorer has another number of inputs.
+        For each input the best texts, those that satisfy most constraints first, then by score;
+        empty where no finished text satisfies enough of them.
     """
-    if not ends:
-        raise UsageError("No token ends a text: ends is empty; expected one or more tokens.")
     scores = scorer.begin()
-    if len(scores) != len(constraints):
-        raise UsageError(
-            f"There are {len(constraints)} constraints for {len(scores)} inputs; expected one for "
-            "each input."
-        )
     searches = [
-        _Search(one, settings, frozenset(ends), [_Text(row, (), 0.0, one.start)])
+        _Search(one, settings, end, [_Text(row, (), 0.0, one.start)])
         for row, one in enumerate(constraints)
     ]
     tokens = scores.new_empty((len(scores), 0), dtype=torch.long)
     while True:
         live = [search for search in searches if search.texts]
+        first_row = 0
         for search, scored in zip(
             live, _continuations(scores, tokens, live, suppressed), strict=True
         ):
-            search.go_on(scored)
+            n_texts = len(search.texts)
+            search.go_on(scored, first_row)
+            first_row += n_texts
         texts = [text for search in live for text in search.texts]
         if not texts:
             return [search.found for search in searches]
-        parents = torch.tensor([text.row for text in texts], device=scores.device)
+        parents = torch.tensor([text.parent for text in texts], device=scores.device)
         new = torch.tensor([text.tokens[-1] for text in texts], device=scores.device)
-        for row, text in enumerate(texts):
-            text.row = row
         tokens = torch.cat([tokens[parents], new[:, None]], dim=1)
         scores = scorer.advance(parents, new)
 
@@ -280,12 +284,14 @@ def _continuations(
     )
     total = _ban(scores, tokens, live, suppressed).to(torch.float64) + before[:, None]
     n_tokens = total.shape[1]
-    kept, start = [], 0
-    for search in live:
-        block = total[start : start + len(search.texts)].flatten()
+    kept = []
+    for search, rows in zip(
+        live, torch.split(total, [len(one.texts) for one in live]), strict=True
+    ):
+        block = rows.flatten()
         chosen = block.topk(min(settings.prune_factor, len(block))).indices
         if settings.allocates:
-            best = block.view(-1, n_tokens).argmax(dim=1).tolist()
+            best = rows.argmax(dim=1).tolist()
             spared = [
                 number * n_tokens + token
                 for number, text in enumerate(search.texts)
@@ -294,7 +300,6 @@ def _continuations(
             both = sorted({*chosen.tolist(), *spared})
             chosen = torch.tensor(both, device=chosen.device)
         kept.append((chosen, block[chosen]))
-        start += len(search.texts)
     return [
         [
             (*divmod(place, n_tokens), log_probability)

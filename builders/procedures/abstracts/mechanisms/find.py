@@ -12,7 +12,6 @@ choice of the relation, are ours.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from .....loaders.bounds import MAX_CONCLUSION_CHARS
@@ -24,45 +23,10 @@ from .....loaders.corpora.abstracts.abstract import (
 )
 from .....loaders.corpora.abstracts.markers import MARKER, mark_entities
 from .....loaders.corpora.abstracts.mechanism_records import MechanismRecord
-from .....loaders.corpora.papers.paper import SplitSentences
 from .....loaders.corpora.papers.sentences import split_sentences
-from .....loaders.errors import UsageError
 from .mechanism import NO_PHRASE, Mechanism, Mention, NoMechanism
-from .phrases import ConclusionPhrases
-from .roles import Roles
-
-
-@dataclass(frozen=True)
-class MechanismRules:
-    """How to find mechanisms.
-
-    Attributes:
-        phrases: The phrases that mark a conclusion.
-        roles: The words that tell who regulates whom.
-        min_supporting: Least number of sentences in a supporting set; 0 allows an empty one.
-        max_supporting: Greatest number of sentences in a supporting set.
-        max_after: Greatest number of sentences after a conclusion.
-        by_order: Whether to take the entity mentioned first for the regulator where nothing tells
-            the direction. Swapping the names in "A and B interact" makes no negative, so by
-            default such abstracts give no mechanism.
-        split: Function that splits a text into sentences.
-    """
-
-    phrases: ConclusionPhrases = field(default_factory=ConclusionPhrases.read)
-    roles: Roles = field(default_factory=Roles.read)
-    min_supporting: int = 3
-    max_supporting: int = 15
-    max_after: int = 2
-    by_order: bool = False
-    split: SplitSentences = split_sentences
-
-    def __post_init__(self) -> None:
-        if not 0 <= self.min_supporting <= self.max_supporting or self.max_after < 0:
-            raise UsageError(
-                f"A supporting set of {self.min_supporting} to {self.max_supporting} sentences and "
-                f"at most {self.max_after} after the conclusion cannot be found; expected "
-                "0 <= min_supporting <= max_supporting and max_after of 0 or more."
-            )
+from .roles import NO_MECHANISM, RELATIONS, RelationType, find_direction
+from .rules import MAX_AFTER, MechanismRules
 
 
 class _NoMechanismError(Exception):
@@ -88,15 +52,19 @@ class Span(NamedTuple):
 
 
 class _Pair(NamedTuple):
-    """A mention of each entity of a relation."""
+    """A relation, and a mention of each of its entities."""
 
     relation: EntityRelation
-    mentions: tuple[Entity, Entity]
+    first: Entity
+    second: Entity
 
     @property
     def spans(self) -> tuple[Span, Span]:
-        first, second = self.mentions
-        return _span(first), _span(second)
+        return _span(self.first), _span(self.second)
+
+    def show(self, text: str) -> str:
+        first, second = (f"{text[slice(*span)]!r} at {span.start}" for span in self.spans)
+        return f"{self.relation.type} of {first} and {second}"
 
 
 class _Choice(NamedTuple):
@@ -133,15 +101,7 @@ def find_mechanisms(
 def find_mechanism(
     one: Abstract | MechanismRecord, rules: MechanismRules
 ) -> Mechanism | NoMechanism:
-    """Find the mechanism of an abstract, or check the supporting set of a record.
-
-    Args:
-        one: The abstract or record.
-        rules: How to find mechanisms.
-
-    Raises:
-        ValueError: ``rules.split`` returns a sentence that is not in the text.
-    """
+    """Find the mechanism of an abstract, or check the supporting set of a record."""
     try:
         return _of_abstract(one, rules) if isinstance(one, Abstract) else _of_record(one, rules)
     except _NoMechanismError as error:
@@ -149,12 +109,13 @@ def find_mechanism(
 
 
 def _of_record(record: MechanismRecord, rules: MechanismRules) -> Mechanism:
-    told = record.supporting
-    supporting = tuple(rules.split(told) if isinstance(told, str) else filter(str.strip, told))
+    given = record.supporting
+    supporting = tuple(
+        split_sentences(given) if isinstance(given, str) else filter(str.strip, given)
+    )
     for sentence in supporting:
         _refuse_markers(sentence)
-    _check_length(len(supporting), rules)
-    _check_conclusion(record.conclusion)
+    _check_lengths(len(supporting), record.conclusion, rules)
     return Mechanism(
         record.pmid,
         supporting,
@@ -173,11 +134,11 @@ def _of_record(record: MechanismRecord, rules: MechanismRules) -> Mechanism:
 def _of_abstract(abstract: Abstract, rules: MechanismRules) -> Mechanism:
     text = abstract.text
     _refuse_markers(text)
-    sentences = find_sentences(abstract, rules.split)
-    number = _find_conclusion([text[slice(*span)] for span in sentences], rules)
-    _check_length(number, rules)
-    conclusion = sentences[number]
-    _check_conclusion(text[slice(*conclusion)])
+    spans = find_sentences(abstract)
+    sentences = [text[slice(*span)] for span in spans]
+    number = _find_conclusion(sentences, rules)
+    _check_lengths(number, sentences[number], rules)
+    conclusion = spans[number]
     choice = min(_choices(abstract, conclusion, rules))
     regulator, regulated = (
         (span.start - conclusion.start, span.end - conclusion.start)
@@ -185,8 +146,8 @@ def _of_abstract(abstract: Abstract, rules: MechanismRules) -> Mechanism:
     )
     return Mechanism(
         abstract.pmid,
-        tuple(text[slice(*span)] for span in sentences[:number]),
-        mark_entities(text[slice(*conclusion)], regulator, regulated),
+        tuple(sentences[:number]),
+        mark_entities(sentences[number], regulator, regulated),
         text[slice(*choice.regulator)],
         text[slice(*choice.regulated)],
         *choice.types,
@@ -202,22 +163,15 @@ def _refuse_markers(text: str) -> None:
         raise _NoMechanismError("markers in the text", f"got {found[0]} at {found.start()}")
 
 
-def find_sentences(abstract: Abstract, split: SplitSentences) -> list[Span]:
+def find_sentences(abstract: Abstract) -> list[Span]:
     """Find the sentences of an abstract, without its title.
 
     Two sentences that cut a mention are joined again: "Heat shock protein (mol. wt. 70)".
-
-    Args:
-        abstract: The abstract.
-        split: Function that splits a text into sentences and drops only the spaces between them.
-
-    Raises:
-        ValueError: ``split`` returns a sentence that is not in the text.
     """
     sentences: list[Span] = []
     position = abstract.title_end + 1
     inner = {place for entity in abstract.entities for place in range(entity.start + 1, entity.end)}
-    for sentence in split(abstract.text[position:]):
+    for sentence in split_sentences(abstract.text[position:]):
         start = abstract.text.index(sentence, position)
         position = start + len(sentence)
         # A mention is cut where an offset inside it lies between two sentences.
@@ -227,66 +181,57 @@ def find_sentences(abstract: Abstract, split: SplitSentences) -> list[Span]:
 
 
 def _find_conclusion(sentences: Sequence[str], rules: MechanismRules) -> int:
-    found = rules.phrases.find(sentences)
+    found = rules.find_conclusions(sentences)
     if not found:
-        names = ", ".join(rules.phrases.sets)
+        names = ", ".join(rules.phrases)
         detail = f"expected a phrase of {names} in one of {len(sentences)} sentences, got none"
         raise _NoMechanismError(NO_PHRASE, detail)
-    for number in found:
-        if len(sentences) - 1 - number <= rules.max_after:
+    n_after = [len(sentences) - 1 - number for number in found]
+    for number, n in zip(found, n_after, strict=True):
+        if n <= MAX_AFTER:
             return number
-    n_after = len(sentences) - 1 - max(found)
-    detail = f"expected {rules.max_after} sentences behind it at most, got {n_after}"
+    detail = f"expected {MAX_AFTER} sentences behind it at most, got {min(n_after)}"
     raise _NoMechanismError("conclusion not at the end", detail)
 
 
-def _check_conclusion(sentence: str) -> None:
-    if len(sentence) > MAX_CONCLUSION_CHARS:
-        raise _NoMechanismError("conclusion too long", f"got {len(sentence):,} characters")
-
-
-def _check_length(n_supporting: int, rules: MechanismRules) -> None:
+def _check_lengths(n_supporting: int, conclusion: str, rules: MechanismRules) -> None:
     detail = f"expected {rules.min_supporting} to {rules.max_supporting}, got {n_supporting}"
     if n_supporting < rules.min_supporting:
         raise _NoMechanismError("supporting set too short", detail)
     if n_supporting > rules.max_supporting:
         raise _NoMechanismError("supporting set too long", detail)
+    if len(conclusion) > MAX_CONCLUSION_CHARS:
+        raise _NoMechanismError("conclusion too long", f"got {len(conclusion):,} characters")
 
 
 def _choices(abstract: Abstract, conclusion: Span, rules: MechanismRules) -> list[_Choice]:
     text = abstract.text
+    pairs = _pairs(abstract, conclusion)
     free = set(_free(abstract.entities))
-
-    def is_apart(pair: _Pair) -> bool:
-        return {*pair.mentions} <= free and not pair.spans[0].meets(pair.spans[1])
-
-    def has_two_names(pair: _Pair) -> bool:
-        return len({_plain(text[slice(*span)]) for span in pair.spans}) == 2
-
-    pairs = _pairs(abstract, conclusion, rules)
-    for is_fit, reason in (is_apart, "mentions overlap"), (has_two_names, "one name for both"):
-        if not (fit := list(filter(is_fit, pairs))):
-            raise _NoMechanismError(reason, _show(pairs[0], text))
-        pairs = fit
-    choices = [choice for pair in pairs if (choice := _choose(pair, text, conclusion, rules))]
+    apart = [p for p in pairs if {p.first, p.second} <= free and not p.spans[0].meets(p.spans[1])]
+    if not apart:
+        raise _NoMechanismError("mentions overlap", pairs[0].show(text))
+    named = [p for p in apart if len({_plain(text[slice(*span)]) for span in p.spans}) == 2]
+    if not named:
+        raise _NoMechanismError("one name for both", apart[0].show(text))
+    choices = [choice for pair in named if (choice := _choose(pair, text, conclusion, rules))]
     if not choices:
-        raise _NoMechanismError("direction not told", _show(pairs[0], text))
+        raise _NoMechanismError("direction not told", named[0].show(text))
     return choices
 
 
-def _pairs(abstract: Abstract, conclusion: Span, rules: MechanismRules) -> list[_Pair]:
+def _pairs(abstract: Abstract, conclusion: Span) -> list[_Pair]:
     relations = [
         relation
         for relation in dict.fromkeys(abstract.relations)
-        if relation.first != relation.second
-        and not rules.roles.of_relation(relation.type).is_passed_over
+        if relation.first != relation.second and relation.type not in NO_MECHANISM
     ]
     if not relations:
         got = ", ".join(sorted({relation.type for relation in abstract.relations})) or "none"
         raise _NoMechanismError("no relation", f"expected one between two entities, got {got}")
     inside = [one for one in abstract.entities if conclusion.holds(_span(one))]
     pairs = [
-        _Pair(relation, (first, second))
+        _Pair(relation, first, second)
         for relation in relations
         for first in inside
         if relation.first in first.ids
@@ -300,29 +245,25 @@ def _pairs(abstract: Abstract, conclusion: Span, rules: MechanismRules) -> list[
 
 
 def _choose(pair: _Pair, text: str, conclusion: Span, rules: MechanismRules) -> _Choice | None:
-    known = rules.roles.of_relation(pair.relation.type)
+    relation = RELATIONS.get(pair.relation.type, RelationType())
     early, late = sorted(pair.spans)
-    told = rules.roles.tell(text[conclusion.start : early.start], text[early.end : late.start])
-    first, second = pair.mentions
-    if known.is_directed:
-        is_forward = _span(first) == early
-    elif told is not None:
-        is_forward = told.is_forward
-    elif rules.by_order:
-        is_forward = True
-    else:
+    told = find_direction(text[conclusion.start : early.start], text[early.end : late.start])
+    is_unknown = told is None and not relation.is_directed
+    if is_unknown and not rules.by_order:
         return None
-    if (_span(first) == early) != is_forward:
-        first, second = second, first
+    regulator, regulated = pair.first, pair.second
+    if not relation.is_directed:
+        is_forward = told is None or told.is_forward
+        regulator, regulated = sorted((regulator, regulated), key=_span, reverse=not is_forward)
     return _Choice(
-        told is None and not known.is_directed,
+        is_unknown,
         late.start - early.end,
-        _span(first),
-        _span(second),
-        (first.type, second.type),
+        _span(regulator),
+        _span(regulated),
+        (regulator.type, regulated.type),
         (pair.relation.first, pair.relation.second),
-        known.polarity or (told.polarity if told else None) or "",
-        (first.ids, second.ids),
+        relation.polarity or (told.polarity if told else None) or "",
+        (regulator.ids, regulated.ids),
     )
 
 
@@ -361,8 +302,3 @@ def _span(entity: Entity) -> Span:
 
 def _plain(written: str) -> str:
     return " ".join(written.casefold().split())
-
-
-def _show(pair: _Pair, text: str) -> str:
-    first, second = (f"{text[slice(*span)]!r} at {span.start}" for span in pair.spans)
-    return f"{pair.relation.type} of {first} and {second}"

@@ -124,19 +124,19 @@ class Mechanism:
 
 NO_PHRASE = "no conclusion phrase"
 #: Why an abstract or a record gives no mechanism, in the order of the checks.
-REASONS = {
-    "markers in the text": "the text holds <re>, <er>, <el> or <le> already",
-    NO_PHRASE: "no sentence has one of the phrases",
-    "conclusion not at the end": "too many sentences stand behind the last with a phrase",
-    "supporting set too short": "too few sentences stand before the conclusion",
-    "supporting set too long": "too many sentences stand before the conclusion",
-    "conclusion too long": "the conclusion has more characters than any sentence",
-    "no relation": "no relation between two entities is annotated that tells a mechanism",
-    "entity not in the conclusion": "no relation has both of its entities there",
-    "mentions overlap": "one mention overlaps the other, or lies in a longer one",
-    "one name for both": "both entities are written alike",
-    "direction not told": "nothing tells which of them regulates the other",
-}
+REASONS = (
+    "markers in the text",
+    NO_PHRASE,
+    "conclusion not at the end",
+    "supporting set too short",
+    "supporting set too long",
+    "conclusion too long",
+    "no relation",
+    "entity not in the conclusion",
+    "mentions overlap",
+    "one name for both",
+    "direction not told",
+)
 
 
 @dataclass(frozen=True, slots=True)

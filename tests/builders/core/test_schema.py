@@ -7,7 +7,6 @@ from nlihub.builders.core.base import NLIBuilder
 from nlihub.builders.core.datasets_builder import datasets_builder
 from nlihub.builders.core.encode import check_required, encode
 from nlihub.builders.core.registry import builders, get_builder
-from nlihub.builders.core.release_builder import row_encoder
 from nlihub.builders.core.schema import COLUMNS, SPLITS, uniform_features
 from nlihub.builders.core.spec import ConfigSpec
 from nlihub.loaders.errors import NLIHubError, SchemaError
@@ -181,18 +180,3 @@ class TestEveryDataset:
 def test_unknown_datasets_get_a_hint():
     with pytest.raises(KeyError, match=r"no dataset 'spaceNLI'. Did you mean 'spacenli'"):
         get_builder("spaceNLI")
-
-
-@pytest.mark.parametrize(
-    ("columns", "extra", "said"),
-    [
-        ({"id": "uid", "crop": "crop"}, {}, "column 'crop' is not declared"),
-        ({"id": "uid"}, {"crop": "string"}, "'crop' is declared in extra, and nothing fills it"),
-    ],
-)
-def test_no_column_of_a_release_is_dropped_silently(columns, extra, said):
-    meanings = dict.fromkeys(extra, "A crop.")
-    spec = replace(get_builder("scinli").SPEC, extra=extra, meanings=meanings)
-    with pytest.raises(SchemaError, match=said):
-        row_encoder(spec, columns)
-    row_encoder(spec, {**dict.fromkeys(extra, "x"), "id": "uid"})

@@ -101,9 +101,8 @@ def stats_command(
     adversarial negatives, by category, how far they are from their positives.
 
     --probe warns of labels and categories that the hypothesis alone gives away; it takes up to half
-    a minute.
-    --parser counts the sentences that parse as S, in at most 5,000 rows. Both need
-    nlihub[baselines].
+    a minute, and needs nlihub[baselines].
+    --parser counts the sentences that parse as S, in at most 5,000 rows.
     """
     from ..builders.statistics.survey import show_survey, survey
     from ..builders.versions.open import open_version

@@ -108,9 +108,8 @@ def draw_ranks(
     if not config.with_examples:
         return ranks
     chosen = set(ranks)
-    examples = [rank for rank in space.example_ranks if rank in chosen]
-    rest = set(examples)
-    return examples + [rank for rank in ranks if rank not in rest]
+    examples = {rank: None for rank in space.example_ranks if rank in chosen}
+    return [*examples, *(rank for rank in ranks if rank not in examples)]
 
 
 def sample_pattern(

@@ -2,26 +2,20 @@
 
 import hashlib
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING
 
 from ..loaders.fetching import SourceFile, list_sources
 from ..loaders.fetching.obtain import find_by_rows
-from ..loaders.releases.bionli import (
-    CATEGORIES,
-    LABELS,
-    LAYOUT,
-    marked_entities,
-    read_bionli,
-)
+from ..loaders.releases.bionli import CATEGORIES, LABELS, LAYOUT, marked_entities, read_bionli
 from .core.options import BuildOptions
-from .core.release_builder import Encoder, Part, ReleaseBuilder, every_row
-from .core.schema import uniform_features
+from .core.release_builder import Columns, Part, ReleaseBuilder, translate
+from .core.schema import SPLITS
 from .core.spec import ConfigSpec, DatasetSpec, PublishedCounts
 
-_SPLITS = ("train", "validation", "test")
-_EXTRA = dict.fromkeys(
-    ("release_category", "regulator", "regulated", "original_hypothesis"), "string"
-)
+if TYPE_CHECKING:
+    import pyarrow as pa
+
 _CATEGORIES = tuple(dict.fromkeys(CATEGORIES.values()))
 
 #: Tables 2 and 3, in the order of ``_CATEGORIES``.
@@ -37,7 +31,7 @@ _COUNTS = {
 
 def _published(config: str) -> dict[str, PublishedCounts]:
     published: dict[str, PublishedCounts] = {}
-    for split in _SPLITS:
+    for split in SPLITS:
         counts = dict(zip(_CATEGORIES, _COUNTS[config, split], strict=True))
         n_rows, n_positive = sum(counts.values()), counts["positive"]
         published[split] = {
@@ -62,15 +56,17 @@ class BioNLI(ReleaseBuilder):
         group="mechanism",
         metrics=("nli_report", "consistency"),
         configs={
-            "full": ConfigSpec("the full distribution", _SPLITS),
+            "full": ConfigSpec("the full distribution", SPLITS),
             "balanced": ConfigSpec(
                 "the balanced distribution: at most 500 training rows a rule-based perturbation; "
                 "the test set is that of `full`",
-                _SPLITS,
+                SPLITS,
                 test_of="full",
             ),
         },
-        extra=_EXTRA,
+        extra=dict.fromkeys(
+            ("release_category", "regulator", "regulated", "original_hypothesis"), "string"
+        ),
         meanings={
             "id": "split, PubMed id, category and a hash of the texts",
             "premise": "the supporting set: the abstract without its conclusion",
@@ -111,7 +107,7 @@ class BioNLI(ReleaseBuilder):
             "language_creators": ("found", "machine-generated"),
             "source_datasets": ("extended|other",),
         },
-        published={config: _published(config) for config in ("full", "balanced")},
+        published={"full": _published("full"), "balanced": _published("balanced")},
         known_defects=frozenset(
             {
                 "no example is in two splits",
@@ -125,18 +121,13 @@ class BioNLI(ReleaseBuilder):
     def parts(cls) -> list[Part]:
         """Return the files of both distributions, then the test set that they share."""
         sources = list_sources("bionli")
-        parts = [
-            Part(
-                sources[f"{config}_{split}"],
-                read_bionli,
-                _encoder(f"{config}-{split}"),
-                {(config, split): every_row},
-            )
-            for config in ("full", "balanced")
-            for split in ("train", "validation")
-        ]
-        test = {(config, "test"): every_row for config in ("full", "balanced")}
-        return [*parts, Part(sources["test"], read_bionli, _encoder("test"), test)]
+        parts = []
+        for config in cls.SPEC.configs:
+            for split in ("train", "validation"):
+                source, splits = sources[f"{config}_{split}"], {(config, split): None}
+                parts.append(Part(source, read_bionli, _read_rows, splits, f"{config}-{split}-"))
+        test = {(config, "test"): None for config in cls.SPEC.configs}
+        return [*parts, Part(sources["test"], read_bionli, _read_rows, test, "test-")]
 
     @classmethod
     def find_sources(cls, options: BuildOptions) -> list[SourceFile]:
@@ -151,59 +142,39 @@ class BioNLI(ReleaseBuilder):
         return find_by_rows(sources, options.folder, options.cache_dir, LAYOUT.count_rows)
 
 
-def _encoder(id_prefix: str) -> Callable[[], Encoder]:
-    """Return what makes the function that turns batches into rows; ids do not depend on order."""
+def _read_rows(batches: "Iterable[pa.RecordBatch]") -> "Iterator[Columns]":
+    """Yield our columns; ids do not depend on the order of the rows, but where one recurs."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
 
-    def make() -> Encoder:
-        import pyarrow as pa
-        import pyarrow.compute as pc
+    times: Counter[str] = Counter()
 
-        from .core.encode import encode
+    def make_id(pmid: str, premise: str, hypothesis: str, category: str) -> str:
+        texts = hashlib.sha256(f"{premise}\0{hypothesis}\0{category}".encode()).hexdigest()
+        row_id = f"{pmid}-{CATEGORIES[category]}-{texts[:12]}"
+        times[row_id] += 1
+        return row_id if times[row_id] == 1 else f"{row_id}-{times[row_id]}"
 
-        features = uniform_features(LABELS, _EXTRA)
-        schema = features.arrow_schema
-        n_of_id: Counter[str] = Counter()
-
-        def make_id(*fields: str) -> str:
-            pmid, premise, hypothesis, category = fields
-            texts = hashlib.sha256(f"{premise}\0{hypothesis}\0{category}".encode()).hexdigest()
-            key = f"{id_prefix}-{pmid}-{CATEGORIES[category]}-{texts[:12]}"
-            n_of_id[key] += 1
-            return key if n_of_id[key] == 1 else f"{key}-{n_of_id[key]}"
-
-        def encode_batch(batch: pa.RecordBatch) -> pa.Table:
-            columns = [
-                batch.column(name) for name in ("pmid", "supp_set", "conclusion", "label_cat")
-            ]
-            pmids, premises, hypotheses, released = columns
-            ids = map(make_id, *(column.to_pylist() for column in columns))
-            names = pa.array(list(CATEGORIES), pa.string())
-            categories = pa.array(list(CATEGORIES.values()), pa.string())
-            is_positive = pc.equal(released, "pos")
-            nothing = pa.nulls(len(batch), pa.string())
-            original = nothing
-            if "ori_conclusion" in batch.schema.names:
-                original = batch.column("ori_conclusion")
-                original = pc.if_else(pc.equal(original, ""), nothing, original)
-            return encode(
-                {
-                    "id": pa.array(ids, pa.string()),
-                    "premise": premises,
-                    "hypothesis": hypotheses,
-                    "label": pc.if_else(is_positive, "entailment", "not_entailment"),
-                    "group": pmids,
-                    "category": categories.take(pc.index_in(released, names)),
-                    "domain": pa.repeat("biomedical", len(batch)),
-                    "source": pmids,
-                    "release_category": released,
-                    "regulator": marked_entities(hypotheses, "re"),
-                    "regulated": marked_entities(hypotheses, "el"),
-                    "original_hypothesis": original,
-                },
-                features,
-                schema,
+    for batch in batches:
+        released = [batch[name] for name in ("pmid", "supp_set", "conclusion", "label_cat")]
+        pmids, premises, hypotheses, categories = released
+        ids = map(make_id, *(column.to_pylist() for column in released))
+        original = pa.nulls(len(batch), pa.string())
+        if "ori_conclusion" in batch.schema.names:
+            original = pc.if_else(
+                pc.equal(batch["ori_conclusion"], ""), original, batch["ori_conclusion"]
             )
-
-        return encode_batch
-
-    return make
+        yield {
+            "id": pa.array(ids, pa.string()),
+            "premise": premises,
+            "hypothesis": hypotheses,
+            "label": pc.if_else(pc.equal(categories, "pos"), "entailment", "not_entailment"),
+            "group": pmids,
+            "category": translate(categories, CATEGORIES),
+            "domain": "biomedical",
+            "source": pmids,
+            "release_category": categories,
+            "regulator": marked_entities(hypotheses, "re"),
+            "regulated": marked_entities(hypotheses, "el"),
+            "original_hypothesis": original,
+        }

@@ -3,9 +3,9 @@
 from ..loaders.fetching import list_sources
 from ..loaders.releases.mismatched import DOMAINS, read_mismatched
 from ..loaders.releases.scinli import LABELS
-from .core.release_builder import Part, ReleaseBuilder, every_row, rows_of_domain
+from .core.release_builder import Part, ReleaseBuilder
 from .core.spec import ConfigSpec, DatasetSpec
-from .scinli import MEANINGS, pair_encoder
+from .scinli import MEANINGS, read_pairs
 
 _SPLITS = ("validation", "test")
 
@@ -67,15 +67,8 @@ class MisMatched(ReleaseBuilder):
     def parts(cls) -> list[Part]:
         """Return validation and test, one file each."""
         sources = list_sources("mismatched")
-        return [
-            Part(
-                sources[split],
-                read_mismatched,
-                pair_encoder(None, f"{split}-"),
-                {
-                    ("default", split): every_row,
-                    **{(domain, split): rows_of_domain(domain) for domain in DOMAINS},
-                },
-            )
-            for split in _SPLITS
-        ]
+        parts = []
+        for split in _SPLITS:
+            splits = {("default", split): None, **{(name, split): name for name in DOMAINS}}
+            parts.append(Part(sources[split], read_mismatched, read_pairs, splits, f"{split}-"))
+        return parts

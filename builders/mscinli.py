@@ -1,9 +1,8 @@
 """MSciNLI (Sadat and Caragea, NAACL 2024), from its authors' release."""
 
 from collections.abc import Mapping
-from functools import cache
-from pathlib import Path
-from typing import TYPE_CHECKING
+from functools import partial
+from typing import Any
 
 from ..loaders.errors import SourceNotFoundError
 from ..loaders.fetching import SourceFile, list_sources, obtain
@@ -11,15 +10,11 @@ from ..loaders.releases.mscinli import DOMAINS, read_mscinli
 from ..loaders.releases.scinli import LABELS
 from ..loaders.releases.scinli import LAYOUT as ACL_LAYOUT
 from .core.options import BuildOptions
-from .core.release_builder import Part, ReleaseBuilder, every_row, rows_of_domain
+from .core.release_builder import Draw, Part, ReleaseBuilder, Splits
+from .core.schema import SPLITS
 from .core.spec import ConfigSpec, DatasetSpec, PublishedCounts
-from .scinli import ACL_SMALL_PER_CLASS, MEANINGS, acl_small, lowest_ids, pair_encoder
+from .scinli import ACL_SMALL, MEANINGS, read_pairs
 
-if TYPE_CHECKING:
-    import pyarrow as pa
-
-_SPLITS = ("train", "validation", "test")
-_ACL_PREFIX = "scinli/"
 _IN_WORDS = {
     "hardware": "hardware",
     "networks": "networks",
@@ -30,63 +25,26 @@ _IN_WORDS = {
 #: Rows a class and domain: Table 2 of MSciNLI, and Table 3 of SciNLI for the domain ``acl``.
 _PER_CLASS = {"train": 6_366, "validation": 50, "test": 200}
 _PER_CLASS_ACL = {"train": 25_353, "validation": 500, "test": 1_000}
+#: Training rows of all domains, together as many as one has, rounded down. The authors' own cut is
+#: a random one that they have not published; that its classes are of one size is our reading.
+#: Source: Table 14, 5,092 rows of each domain.
+MERGED_SMALL = Draw("merged_small", _PER_CLASS["train"] // len(DOMAINS), ("label", "domain"))
 
-#: Training rows a class and domain in ``merged_small``: together as many as one domain has, rounded
-#: down. Source: Table 14, 5,092 rows of each domain.
-MERGED_SMALL_PER_CLASS = _PER_CLASS["train"] // len(DOMAINS)
-_MERGED_SMALL_KEY = b"merged_small"
 
-
-def _published(
-    n_domains: int,
-    per_class_acl: Mapping[str, int],
-    per_class_own: Mapping[str, int] = _PER_CLASS,
-) -> dict[str, PublishedCounts]:
-    """Return the counts of a config with some domains of MSciNLI and perhaps some of SciNLI."""
-    published: dict[str, PublishedCounts] = {}
-    for split in _SPLITS:
-        own, acl = per_class_own[split], per_class_acl.get(split, 0)
-        per_class = own * n_domains + acl
+def _published(rows_per_class: Mapping[str, Mapping[str, int]]) -> Mapping[str, PublishedCounts]:
+    """Return the counts of a config, given the rows a class of each of its domains, by split."""
+    published: dict[str, dict[str, Any]] = {}
+    for split in SPLITS:
+        n_rows = {domain: rows[split] for domain, rows in rows_per_class.items()}
+        per_class = sum(n_rows.values())
         published[split] = {
             "rows": len(LABELS) * per_class,
             "label": dict.fromkeys(LABELS, per_class),
         }
-        if n_domains == len(DOMAINS):
-            names = [*DOMAINS, *["acl"] * bool(acl)]
-            published[split] |= {  # type: ignore[operator]
-                "domain, label": {
-                    (domain, label): acl if domain == "acl" else own
-                    for domain in names
-                    for label in LABELS
-                }
-            }
+        if len(n_rows) > 1:
+            counts = {(domain, label): n for domain, n in n_rows.items() for label in LABELS}
+            published[split]["domain, label"] = counts
     return published
-
-
-def _merged_small(rows: "pa.Table", file: SourceFile) -> "pa.BooleanArray":
-    """Return which training rows are in the cut of all domains to the size of one.
-
-    Of each class and domain the ``MERGED_SMALL_PER_CLASS`` rows with the lowest keyed hash of their
-    ids. The authors' own cut is a random one that they have not published; that its classes are of
-    one size is our reading.
-
-    Source:
-        MSciNLI, Table 14.
-    """
-    import pyarrow.compute as pc
-
-    return pc.is_in(rows["id"].combine_chunks(), _merged_small_ids(file.path, file.sha256))
-
-
-@cache
-def _merged_small_ids(path: Path, sha256: str) -> "pa.Array":
-    columns = ("id", "label", "domain")
-    rows = (
-        (name, (label, domain))
-        for batch in read_mscinli(path, is_known=True)  # it was just read for its rows
-        for name, label, domain in zip(*(batch[c].to_pylist() for c in columns), strict=True)
-    )
-    return lowest_ids(rows, MERGED_SMALL_PER_CLASS, _MERGED_SMALL_KEY)
 
 
 class MSciNLI(ReleaseBuilder):
@@ -103,18 +61,18 @@ class MSciNLI(ReleaseBuilder):
         group=None,
         metrics=("nli_report",),
         configs={
-            "default": ConfigSpec("the release: all five domains", _SPLITS),
-            **{name: ConfigSpec(f"the domain {_IN_WORDS[name]}", _SPLITS) for name in DOMAINS},
+            "default": ConfigSpec("the release: all five domains", SPLITS),
+            **{name: ConfigSpec(f"the domain {_IN_WORDS[name]}", SPLITS) for name in DOMAINS},
             "merged_small": ConfigSpec(
                 "the training sets of the five domains together cut to the size of one; validation "
                 "and test as in `default`",
-                _SPLITS,
+                SPLITS,
                 test_of="default",
             ),
-            "plus": ConfigSpec("MSciNLI and SciNLI (MSciNLI+ in the paper)", _SPLITS),
+            "plus": ConfigSpec("MSciNLI and SciNLI (MSciNLI+ in the paper)", SPLITS),
             "plus_small": ConfigSpec(
                 "MSciNLI and `acl_small` of SciNLI (MSciNLI+(S) in the paper)",
-                _SPLITS,
+                SPLITS,
                 test_of="plus",
             ),
         },
@@ -144,14 +102,17 @@ class MSciNLI(ReleaseBuilder):
         },
         after=("scinli",),
         published={
-            "default": _published(len(DOMAINS), {}),
-            **{name: _published(1, {}) for name in DOMAINS},
+            "default": _published(dict.fromkeys(DOMAINS, _PER_CLASS)),
+            **{name: _published({name: _PER_CLASS}) for name in DOMAINS},
             "merged_small": _published(
-                len(DOMAINS), {}, {**_PER_CLASS, "train": MERGED_SMALL_PER_CLASS}
+                {name: {**_PER_CLASS, "train": MERGED_SMALL.n_per_kind} for name in DOMAINS}
             ),
-            "plus": _published(len(DOMAINS), _PER_CLASS_ACL),
+            "plus": _published({**dict.fromkeys(DOMAINS, _PER_CLASS), "acl": _PER_CLASS_ACL}),
             "plus_small": _published(
-                len(DOMAINS), {**_PER_CLASS_ACL, "train": ACL_SMALL_PER_CLASS}
+                {
+                    **dict.fromkeys(DOMAINS, _PER_CLASS),
+                    "acl": {**_PER_CLASS_ACL, "train": ACL_SMALL.n_per_kind},
+                }
             ),
         },
         known_defects=frozenset(
@@ -197,29 +158,17 @@ class MSciNLI(ReleaseBuilder):
     def parts(cls) -> list[Part]:
         """Return train, validation and test of MSciNLI, then those of SciNLI."""
         own, acl = list_sources("mscinli"), list_sources("scinli")
-        return [
-            Part(
-                own[split],
-                read_mscinli,
-                pair_encoder(None),
-                {
-                    **{(c, split): every_row for c in ("default", "plus", "plus_small")},
-                    **{(domain, split): rows_of_domain(domain) for domain in DOMAINS},
-                    ("merged_small", split): _merged_small if split == "train" else every_row,
-                },
-            )
-            for split in _SPLITS
-        ] + [
-            Part(
-                acl[split],
-                ACL_LAYOUT.read,
-                pair_encoder("acl", _ACL_PREFIX),
-                {
-                    ("plus", split): every_row,
-                    ("plus_small", split): acl_small(_ACL_PREFIX)
-                    if split == "train"
-                    else every_row,
-                },
-            )
-            for split in _SPLITS
-        ]
+        parts = []
+        for split in SPLITS:
+            splits: Splits = {
+                **{(config, split): None for config in ("default", "plus", "plus_small")},
+                **{(domain, split): domain for domain in DOMAINS},
+                ("merged_small", split): MERGED_SMALL if split == "train" else None,
+            }
+            parts.append(Part(own[split], read_mscinli, read_pairs, splits))
+        for split in SPLITS:
+            small = ACL_SMALL if split == "train" else None
+            splits = {("plus", split): None, ("plus_small", split): small}
+            read_acl = partial(read_pairs, domain="acl")
+            parts.append(Part(acl[split], ACL_LAYOUT.read, read_acl, splits, "scinli/"))
+        return parts

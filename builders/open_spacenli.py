@@ -9,11 +9,9 @@ from typing import Any
 from ..loaders.corpora.patterns.pattern_bank import find_pattern_bank
 from ..loaders.errors import UsageError
 from ..loaders.fetching import Source
-from ..loaders.hashing import hash_file
 from .core.kappa import show_kappa
 from .core.options import BuildOptions
-from .procedures.patterns.declaration import pattern_spec
-from .procedures.patterns.pattern_builder import PatternBuilder
+from .procedures.patterns.declaration import PatternBuilder, describe_file, pattern_spec
 from .procedures.patterns.validation import measure_pattern_agreement
 
 BANK = Path(str(files("nlihub.loaders.corpora") / "open_spacenli"))
@@ -50,34 +48,24 @@ class OpenSpaceNLI(PatternBuilder):
         Raises:
             UsageError: A folder with sources is given.
         """
-        cls.bank_files(options)
-        return []
-
-    @classmethod
-    def bank_files(cls, options: BuildOptions) -> tuple[Path, Path]:
-        """Return the bank that the package ships.
-
-        Raises:
-            UsageError: A folder with sources is given.
-        """
         if options.folder is not None:
             raise UsageError(
                 "open_spacenli is made from the bank that the package ships and takes no source "
                 "folder. To sample a bank of your own, name its folder: nlihub sample FOLDER."
             )
-        return find_pattern_bank(BANK)
+        return []
 
     @classmethod
-    def bank_sources(cls, options: BuildOptions) -> list[Mapping[str, Any]]:
-        """Return what a manifest says of the two files of the bank."""
-        return [
-            {
-                "url": f"nlihub/loaders/corpora/open_spacenli/{path.name}",
-                "bytes": path.stat().st_size,
-                "sha256": hash_file(path),
-            }
-            for path in find_pattern_bank(BANK)
-        ]
+    def bank_files(cls, options: BuildOptions) -> list[tuple[Path, Mapping[str, Any]]]:
+        """Return the two files of the bank that the package ships, with their entries.
+
+        Raises:
+            UsageError: A folder with sources is given.
+        """
+        cls.wanted_sources(options)  # for its error
+        place = "nlihub/loaders/corpora/open_spacenli"
+        files = find_pattern_bank(BANK)
+        return [(path, describe_file(path, f"{place}/{path.name}")) for path in files]
 
     @classmethod
     def card_blocks(cls) -> dict[str, str]:

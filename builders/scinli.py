@@ -1,15 +1,13 @@
 """SciNLI (Sadat and Caragea, ACL 2022), from its authors' release."""
 
-import hashlib
-from collections.abc import Callable, Hashable, Iterable, Iterator
-from functools import cache
-from pathlib import Path
+from collections.abc import Iterable, Iterator, Mapping
+from functools import partial
 from typing import TYPE_CHECKING
 
-from ..loaders.fetching import SourceFile, list_sources
+from ..loaders.fetching import list_sources
 from ..loaders.releases.scinli import HUMAN_LAYOUT, LABELS, LAYOUT
-from .core.release_builder import Encoder, Membership, Part, ReleaseBuilder, every_row
-from .core.schema import uniform_features
+from .core.release_builder import Columns, Draw, Part, ReleaseBuilder
+from .core.schema import SPLITS
 from .core.spec import ConfigSpec, DatasetSpec, PublishedCounts
 
 if TYPE_CHECKING:
@@ -25,115 +23,39 @@ MEANINGS = {
     "source": "null: the release does not say which paper it is from",
 }
 
-#: Rows a class in the cut of SciNLI's training set: a domain of MSciNLI has 25,464 (its Table 2).
-ACL_SMALL_PER_CLASS = 25_464 // len(LABELS)
-_ACL_SMALL_KEY = b"acl_small"
+#: Training rows, as many as a domain of MSciNLI has (its Table 2). The authors' own cut, for their
+#: experiment on domain shift (ACL-SMALL), is a random one that they have not published.
+ACL_SMALL = Draw("acl_small", 25_464 // len(LABELS))
 
 
-def pair_encoder(domain: str | None, id_prefix: str = "") -> Callable[[], Encoder]:
-    """Return what makes the function that turns batches of SciNLI or MSciNLI into rows.
+def read_pairs(
+    batches: "Iterable[pa.RecordBatch]", domain: str | None = None
+) -> "Iterator[Columns]":
+    """Yield our columns of batches of SciNLI, MSciNLI or MisMatched.
 
     Args:
+        batches: The batches, as read from the release.
         domain: The domain of every row; None takes the column ``domain``.
-        id_prefix: Goes before each id.
     """
+    for batch in batches:
+        yield {
+            "id": batch["id"],
+            "premise": batch["sentence1"],
+            "hypothesis": batch["sentence2"],
+            "label": batch["label"],
+            "domain": domain or batch["domain"],
+        }
 
-    def make() -> Encoder:
-        import pyarrow as pa
-        import pyarrow.compute as pc
-
-        from .core.encode import encode
-
-        features = uniform_features(LABELS, {})
-        schema = features.arrow_schema
-
-        def encode_pairs(batch: pa.RecordBatch) -> pa.Table:
-            nothing = pa.nulls(len(batch))
-            ids = batch.column("id")
-            return encode(
-                {
-                    "id": pc.binary_join_element_wise(id_prefix, ids, "") if id_prefix else ids,
-                    "premise": batch.column("sentence1"),
-                    "hypothesis": batch.column("sentence2"),
-                    "label": batch.column("label"),
-                    "group": nothing,
-                    "category": nothing,
-                    "domain": pa.repeat(domain, len(batch)) if domain else batch.column("domain"),
-                    "source": nothing,
-                },
-                features,
-                schema,
-            )
-
-        return encode_pairs
-
-    return make
-
-
-def acl_small(id_prefix: str = "") -> Membership:
-    """Return the membership of SciNLI's training rows in its cut to a domain of MSciNLI's size.
-
-    Of each class the ``ACL_SMALL_PER_CLASS`` rows with the lowest keyed hash of their ids. The
-    authors' own cut is a random one that they have not published.
-
-    Args:
-        id_prefix: Stands before each id of the rows.
-
-    Source:
-        MSciNLI, experiment on domain shift (ACL-SMALL).
-    """
-
-    def is_member(rows: "pa.Table", file: SourceFile) -> "pa.BooleanArray":
-        import pyarrow.compute as pc
-
-        ids = rows["id"].combine_chunks()
-        if id_prefix:
-            ids = pc.utf8_slice_codeunits(ids, len(id_prefix))
-        return pc.is_in(ids, _acl_small_ids(file.path, file.sha256))
-
-    return is_member
-
-
-@cache
-def _acl_small_ids(path: Path, sha256: str) -> "pa.Array":
-    return lowest_ids(_ids_and_labels(path), ACL_SMALL_PER_CLASS, _ACL_SMALL_KEY)
-
-
-def lowest_ids(rows: Iterable[tuple[str, Hashable]], n_per_kind: int, key: bytes) -> "pa.Array":
-    """Return the ids of the rows of each kind with the lowest keyed hashes.
-
-    Args:
-        rows: The id and the kind, such as the class, of each row.
-        n_per_kind: Number of rows of a kind.
-        key: Names the draw; another draws other rows.
-    """
-    import pyarrow as pa
-
-    ranked: dict[Hashable, list[tuple[bytes, str]]] = {}
-    for name, kind in rows:
-        digest = hashlib.blake2b(name.encode(), digest_size=16, key=key).digest()
-        ranked.setdefault(kind, []).append((digest, name))
-    chosen = (sorted(of_kind)[:n_per_kind] for of_kind in ranked.values())
-    return pa.array([name for of_kind in chosen for _, name in of_kind], pa.string())
-
-
-def _ids_and_labels(path: Path) -> Iterator[tuple[str, str]]:
-    for batch in LAYOUT.read(path, is_known=True):  # it was just read for its rows
-        yield from zip(
-            batch.column("id").to_pylist(), batch.column("label").to_pylist(), strict=True
-        )
-
-
-_SPLITS = ("train", "validation", "test")
-
-#: Before the ids of the rows that people labelled: whatever they changed, the ids stay unique.
-_HUMAN_PREFIX = "human/"
 
 #: Table 3.
-_PUBLISHED: dict[str, PublishedCounts] = {
-    split: {"rows": n * len(LABELS), "label": dict.fromkeys(LABELS, n)}
-    for split, n in {"train": 25_353, "validation": 500, "test": 1_000}.items()
-}
+_PER_CLASS = {"train": 25_353, "validation": 500, "test": 1_000}
+
+
+def _published(rows_per_class: Mapping[str, int]) -> dict[str, PublishedCounts]:
+    return {
+        split: {"rows": n * len(LABELS), "label": dict.fromkeys(LABELS, n)}
+        for split, n in rows_per_class.items()
+    }
 
 
 class SciNLI(ReleaseBuilder):
@@ -150,16 +72,16 @@ class SciNLI(ReleaseBuilder):
         group=None,
         metrics=("nli_report",),
         configs={
-            "default": ConfigSpec("the release", _SPLITS),
+            "default": ConfigSpec("the release", SPLITS),
             "acl_small": ConfigSpec(
                 "the training set cut to the size of one domain of MSciNLI; validation and test "
                 "as in `default`",
-                _SPLITS,
+                SPLITS,
                 test_of="default",
             ),
             "human": ConfigSpec(
                 "2,000 training rows that people labelled; validation and test as in `default`",
-                _SPLITS,
+                SPLITS,
                 test_of="default",
             ),
         },
@@ -206,15 +128,9 @@ class SciNLI(ReleaseBuilder):
             "source_datasets": ("original",),
         },
         published={
-            "default": _PUBLISHED,
-            "acl_small": {
-                **_PUBLISHED,
-                "train": {
-                    "rows": ACL_SMALL_PER_CLASS * len(LABELS),
-                    "label": dict.fromkeys(LABELS, ACL_SMALL_PER_CLASS),
-                },
-            },
-            "human": {**_PUBLISHED, "train": {"rows": 2_000}},
+            "default": _published(_PER_CLASS),
+            "acl_small": _published({**_PER_CLASS, "train": ACL_SMALL.n_per_kind}),
+            "human": {**_published(_PER_CLASS), "train": {"rows": 2_000}},
         },
         exemplars="scinli/human",
         known_defects=frozenset({"no example is in two splits", "no text has two labels"}),
@@ -223,26 +139,13 @@ class SciNLI(ReleaseBuilder):
     @classmethod
     def parts(cls) -> list[Part]:
         """Return train, validation and test, one file each, then the rows that people labelled."""
-        sources = list_sources("scinli")
-        released = [
-            Part(
-                sources[split],
-                LAYOUT.read,
-                pair_encoder("acl"),
-                {
-                    ("default", split): every_row,
-                    ("acl_small", split): acl_small() if split == "train" else every_row,
-                    **({("human", split): every_row} if split != "train" else {}),
-                },
-            )
-            for split in _SPLITS
-        ]
-        return released + [
-            Part(
-                sources[name],
-                HUMAN_LAYOUT.read,
-                pair_encoder("acl", _HUMAN_PREFIX),
-                {("human", "train"): every_row},
-            )
-            for name in ("human_1", "human_2")
-        ]
+        sources, read_acl = list_sources("scinli"), partial(read_pairs, domain="acl")
+        train = {("default", "train"): None, ("acl_small", "train"): ACL_SMALL}
+        human = {("human", "train"): None}
+        parts = [Part(sources["train"], LAYOUT.read, read_acl, train)]
+        for split in ("validation", "test"):
+            everywhere = dict.fromkeys((config, split) for config in cls.SPEC.configs)
+            parts.append(Part(sources[split], LAYOUT.read, read_acl, everywhere))
+        for name in ("human_1", "human_2"):
+            parts.append(Part(sources[name], HUMAN_LAYOUT.read, read_acl, human, "human/"))
+        return parts

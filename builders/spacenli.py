@@ -10,8 +10,7 @@ from ..loaders.fetching import Source, list_sources
 from ..loaders.fetching.local import find_local
 from .core.base import Rows
 from .core.options import BuildOptions
-from .procedures.patterns.declaration import pattern_spec
-from .procedures.patterns.pattern_builder import PatternBuilder
+from .procedures.patterns.declaration import PatternBuilder, pattern_spec
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -99,10 +98,10 @@ class SpaceNLI(PatternBuilder):
         if _origin(options) == "construct":
             return super().make_rows(options)
         from ..loaders.releases.spacenli import read_released_spacenli  # pyarrow is slow to import
-        from .procedures.patterns.rows import PatternRows, encode_released
+        from .procedures.patterns.rows import PatternRows, encode_problems
 
         [file] = cls.find_sources(options)
-        table = encode_released(read_released_spacenli(file.path))
+        table = encode_problems(read_released_spacenli(file.path))
         if not (file.is_known or _is_official(table)):
             file.reject()
             message = (
@@ -113,23 +112,14 @@ class SpaceNLI(PatternBuilder):
         return PatternRows(table, keys, [file.entry], {})
 
     @classmethod
-    def bank_files(cls, options: BuildOptions) -> tuple[Path, Path]:
+    def bank_files(cls, options: BuildOptions) -> list[tuple[Path, Mapping[str, Any]]]:
         """Return the authors' bank and mini world, from a local folder or downloaded.
 
         Raises:
             NLIHubError: A file is missing or not the pinned one.
         """
-        patterns, world = cls.find_sources(replace(options, origin="construct"))
-        return patterns.path, world.path
-
-    @classmethod
-    def bank_sources(cls, options: BuildOptions) -> list[Mapping[str, Any]]:
-        """Return what a manifest says of the two files.
-
-        Raises:
-            NLIHubError: A file is missing or not the pinned one.
-        """
-        return [file.entry for file in cls.find_sources(replace(options, origin="construct"))]
+        files = cls.find_sources(replace(options, origin="construct"))
+        return [(file.path, file.entry) for file in files]
 
 
 def _origin(options: BuildOptions) -> str:

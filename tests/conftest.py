@@ -1,5 +1,6 @@
 """Shared fixtures. The environment is set before any Hugging Face library is imported."""
 
+import dataclasses
 import os
 import sys
 import tempfile
@@ -135,8 +136,7 @@ def release_files(tmp_path_factory):
 def _in_place_of_the_real(release_files, tmp_path_factory):
     """The folder with the small releases, which stand for the real ones while the block runs."""
     import datasets
-    from nlihub.builders import mscinli, open_spacenli
-    from nlihub.builders import scinli as sentence_pairs
+    from nlihub.builders import mscinli, open_spacenli, scinli
     from nlihub.builders.core.registry import get_builder
 
     folder, published = release_files
@@ -146,8 +146,13 @@ def _in_place_of_the_real(release_files, tmp_path_factory):
         patch.setenv("NLIHUB_CACHE", str(tmp_path_factory.mktemp("cache")))
         patch.setenv("HF_DATASETS_CACHE", str(hf_cache))
         patch.setattr(datasets.config, "HF_DATASETS_CACHE", hf_cache)
-        patch.setattr(sentence_pairs, "ACL_SMALL_PER_CLASS", 30)
-        patch.setattr(mscinli, "MERGED_SMALL_PER_CLASS", 2)
+        for module, name, n_rows in (
+            (scinli, "ACL_SMALL", 30),
+            (mscinli, "ACL_SMALL", 30),
+            (mscinli, "MERGED_SMALL", 2),
+        ):
+            small = dataclasses.replace(getattr(module, name), n_per_kind=n_rows)
+            patch.setattr(module, name, small)
         patch.setattr(open_spacenli, "BANK", folder / "bank")
         for name, counts in {**published, "spacenli": {}}.items():
             patch.setitem(get_builder(name).SPEC.__dict__, "published", counts)

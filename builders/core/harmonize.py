@@ -1,8 +1,7 @@
 """One view across datasets: labels of different sets, mapped by name to one scheme."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import datasets
 import numpy as np
@@ -22,47 +21,34 @@ ORIGINAL_LABEL = "original_label"
 DATASET = "dataset"
 
 
-@dataclass(frozen=True)
-class Scheme:
+class Scheme(NamedTuple):
     """A label set shared by datasets, and the label in it for each of theirs.
 
     Attributes:
-        name: Its name.
         labels: Its labels; a label's id is its position.
         names: For each label that it knows, in lower case, its own label.
         meaning: What it distinguishes, in a line.
     """
 
-    name: str
     labels: tuple[str, ...]
     names: Mapping[str, str]
     meaning: str
 
 
-_ENTAILED = {"entailment": "entailment"}
-_NOT_ENTAILED = dict.fromkeys(
-    ("not_entailment", "neutral", "contradiction", "contrasting", "reasoning"), "not_entailment"
-)
 _THREE = ("entailment", "neutral", "contradiction")
-
-#: The schemes by name.
+_OTHERS = ("not_entailment", "neutral", "contradiction", "contrasting", "reasoning")
 SCHEMES = {
-    scheme.name: scheme
-    for scheme in (
-        Scheme(
-            "entailment",
-            ("not_entailment", "entailment"),
-            {**_ENTAILED, **_NOT_ENTAILED},
-            "entailment against the rest; every dataset has it",
-        ),
-        Scheme(
-            "three_way",
-            _THREE,
-            dict(zip(_THREE, _THREE, strict=True)),
-            "entailment, neutral and contradiction; SpaceNLI, SNLI and MultiNLI have it. SciNLI's "
-            "`contrasting` is wider than contradiction, so SciNLI and MSciNLI do not",
-        ),
-    )
+    "entailment": Scheme(
+        ("not_entailment", "entailment"),
+        {"entailment": "entailment", **dict.fromkeys(_OTHERS, "not_entailment")},
+        "entailment against the rest; every dataset has it",
+    ),
+    "three_way": Scheme(
+        _THREE,
+        dict(zip(_THREE, _THREE, strict=True)),
+        "entailment, neutral and contradiction; SpaceNLI, SNLI and MultiNLI have it. SciNLI's "
+        "`contrasting` is wider than contradiction, so SciNLI and MSciNLI do not",
+    ),
 }
 
 
@@ -105,11 +91,10 @@ def harmonize(
         >>> rows.features["label"].names
         ['not_entailment', 'entailment']
     """
-    chosen = _scheme(scheme)
-    order = _order(chosen, label2id)
+    order = _model_order(scheme, label2id)
     if isinstance(dataset, dict):
-        return type(dataset)({k: _harmonize(v, chosen, order, name) for k, v in dataset.items()})
-    return _harmonize(dataset, chosen, order, name)
+        return type(dataset)({k: _harmonize(v, scheme, order, name) for k, v in dataset.items()})
+    return _harmonize(dataset, scheme, order, name)
 
 
 def align_predictions(
@@ -138,15 +123,12 @@ def align_predictions(
         >>> nlihub.align_predictions([2, 0, 1], "entailment", id2label=names)
         array([1, 0, 0])
     """
-    chosen = _scheme(scheme)
-    by_id = dict(id2label) if isinstance(id2label, Mapping) else dict(enumerate(id2label))
-    if all(str(i).isdecimal() for i in by_id):  # configs in JSON have texts for keys
-        by_id = {int(i): name for i, name in by_id.items()}
-    if any(not isinstance(i, int) for i in by_id):
-        raise SchemaError(f"id2label has the keys {list(by_id)}; expected label ids 0, 1, 2 ...")
-    if sorted(by_id) != list(range(len(by_id))):
-        raise SchemaError(f"The ids of id2label are {sorted(by_id)}; expected 0, 1, 2 ...")
-    ids = [chosen.labels.index(_mapped(chosen, by_id[i])) for i in range(len(by_id))]
+    labels = _find_scheme(scheme).labels
+    found = dict(id2label if isinstance(id2label, Mapping) else enumerate(id2label))
+    by_id = {int(i) if str(i).isdecimal() else -1: name for i, name in found.items()}
+    if sorted(by_id) != list(range(len(found))):  # ids are texts in a config in JSON
+        raise SchemaError(f"id2label has the keys {list(found)}; expected label ids 0, 1, 2 ...")
+    ids = [labels.index(_map(scheme, by_id[i])) for i in range(len(by_id))]
     values = np.asarray(predictions)
     if values.ndim == 2 and np.issubdtype(values.dtype, np.floating):
         if values.shape[1] != len(ids):
@@ -156,10 +138,7 @@ def align_predictions(
                 "The rows of probabilities do not add up to 1, or hold negative numbers or NaN; "
                 "apply a softmax to logits first."
             )
-        added = np.zeros((len(values), len(chosen.labels)), values.dtype)
-        for column, target in enumerate(ids):
-            added[:, target] += values[:, column]
-        return added
+        return values @ np.eye(len(labels), dtype=values.dtype)[ids]
     if values.ndim != 1 or (len(values) and not np.issubdtype(values.dtype, np.integer)):
         raise SchemaError(
             f"Predictions of type {values.dtype} and shape {values.shape}; expected n whole "
@@ -173,58 +152,56 @@ def align_predictions(
     return np.asarray(ids, np.int64)[values.astype(np.int64)]
 
 
-def _scheme(name: str) -> Scheme:
+def _find_scheme(name: str) -> Scheme:
     if name not in SCHEMES:
         raise UnknownNameError.of("scheme", name, SCHEMES)
     return SCHEMES[name]
 
 
-def _order(scheme: Scheme, label2id: Mapping[str, int] | None) -> tuple[str, ...]:
+def _model_order(scheme: str, label2id: Mapping[str, int] | None) -> tuple[str, ...]:
     """Return the labels of a scheme in the order of a model."""
+    labels = _find_scheme(scheme).labels
     if label2id is None:
-        return scheme.labels
+        return labels
     by_id = {int(i): name.casefold() for name, i in label2id.items()}
-    names = tuple(by_id[i] for i in sorted(by_id))
-    if sorted(names) != sorted(scheme.labels) or sorted(by_id) != list(range(len(names))):
+    order = tuple(by_id.get(i, "") for i in range(len(label2id)))
+    if sorted(order) != sorted(labels):
         raise SchemaError(
-            f"The model has the labels {dict(label2id)}; the scheme {scheme.name!r} needs "
-            f"{', '.join(scheme.labels)}, with ids from 0. Where the model has other labels, map "
+            f"The model has the labels {dict(label2id)}; the scheme {scheme!r} needs "
+            f"{', '.join(labels)}, with ids from 0. Where the model has other labels, map "
             f"its predictions: align_predictions(..., id2label=model.config.id2label)."
         )
-    return names
+    return order
 
 
-def _mapped(scheme: Scheme, label: str) -> str:
+def _map(scheme: str, label: str) -> str:
+    _, names, meaning = _find_scheme(scheme)
     plain = label.casefold().replace(" ", "_").replace("-", "_")
-    if plain not in scheme.names:
+    if plain not in names:
         raise SchemaError(
-            f"The label {label!r} is not in the scheme {scheme.name!r}, which maps "
-            f"{', '.join(scheme.names)}: {scheme.meaning}."
+            f"The label {label!r} is not in the scheme {scheme!r}, which maps "
+            f"{', '.join(names)}: {meaning}."
         )
-    return scheme.names[plain]
+    return names[plain]
 
 
-def _harmonize(rows: Any, scheme: Scheme, order: tuple[str, ...], name: str | None) -> Any:
+def _harmonize(rows: Any, scheme: str, order: tuple[str, ...], name: str | None) -> Any:
     feature = (rows.features or {}).get("label")
     if not isinstance(feature, ClassLabel):
-        found = f"is {feature}" if feature is not None else "is missing"
         raise SchemaError(
-            f"The column label {found}; expected a class label, whose names can be mapped "
+            f"The column label is {feature}; expected a class label, whose names can be mapped "
             "(rename_column and cast_column make one)."
         )
     dataset = name or getattr(rows.info, "dataset_name", None)
     names = feature.names
-    ids = [order.index(_mapped(scheme, name)) for name in names]
-    features = Features(
-        {name: Value("string") for name in COLUMNS}
-        | {"label": ClassLabel(names=list(order))}
-        | dict.fromkeys((ORIGINAL_LABEL, DATASET), Value("string"))
-    )
+    ids = [order.index(_map(scheme, name)) for name in names]
+    columns = dict.fromkeys((*COLUMNS, ORIGINAL_LABEL, DATASET), Value("string"))
+    features = Features(columns | {"label": ClassLabel(names=list(order))})
 
     def convert(batch: dict[str, list[Any]]) -> dict[str, list[Any]]:
         labels = batch["label"]
         for label in labels:
-            if label is None or label == -1:
+            if label in (None, -1):
                 raise SchemaError(
                     "A row has no label (SNLI writes -1): filter such rows out first."
                 )

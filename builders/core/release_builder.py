@@ -5,18 +5,20 @@ A definition is read without pyarrow; its rows need it.
 
 import logging
 from abc import abstractmethod
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
-from ...loaders.errors import Defect, ReleaseError, SchemaError
+from ...loaders.errors import Defect, ReleaseError
 from ...loaders.fetching import Source, SourceFile, list_sources
 from ...loaders.fetching.obtain import HINT
 from ...loaders.releases import Oddities
 from .base import Batch, NLIBuilder
+from .keyed import keyed_hash
 from .options import BuildOptions, Key
+from .schema import NULLABLE
 from .spec import DatasetSpec
 
 if TYPE_CHECKING:
@@ -24,122 +26,67 @@ if TYPE_CHECKING:
 
 _LOGGER = logging.getLogger(__name__)
 
-
-class ReleaseReader(Protocol):
-    """A reader of a release file; see ``loaders.releases``."""
-
-    def __call__(
-        self, path: Path, oddities: Oddities | None = None, *, is_known: bool = False
-    ) -> "Iterator[pa.RecordBatch]":
-        """Yield the rows in batches.
-
-        Args:
-            path: The file.
-            oddities: Counts to add to; None counts nothing.
-            is_known: Whether the file is, by its hash, a published one.
-
-        Raises:
-            ReleaseError: The file is malformed.
-        """
-        ...
+#: Some rows: the values of each column of a dataset, or the one value of all rows. Columns that are
+#: not named are null.
+Columns: TypeAlias = "Mapping[str, pa.Array | str]"
+#: The splits of configs that have rows of a file, and which: all (None), those of a domain, or a
+#: draw.
+Splits: TypeAlias = "Mapping[Key, str | Draw | None]"
 
 
-Encoder: TypeAlias = "Callable[[pa.RecordBatch], pa.Table]"
-#: Which of some rows a split has, given the rows and the file that they are from.
-Membership: TypeAlias = "Callable[[pa.Table, SourceFile], pa.BooleanArray | None]"
+@dataclass(frozen=True)
+class Draw:
+    """The rows of each kind with the lowest keyed hashes of their ids, whatever their order.
 
-
-def every_row(rows: "pa.Table", file: SourceFile) -> None:
-    """Take every row of a file into a split: the membership of most."""
-
-
-def rows_of_domain(domain: str) -> Membership:
-    """Return the membership of the rows of a domain."""
-
-    def is_member(rows: "pa.Table", file: SourceFile) -> "pa.BooleanArray":
-        import pyarrow.compute as pc
-
-        return pc.equal(rows["domain"], domain).combine_chunks()
-
-    return is_member
-
-
-def row_encoder(
-    spec: DatasetSpec,
-    columns: Mapping[str, str],
-    *,
-    constants: Mapping[str, str] | None = None,
-    labels: Mapping[str, str] | None = None,
-) -> Callable[[], Encoder]:
-    """Return what makes the function that turns batches of a release into rows.
-
-    Args:
-        spec: The declaration of the dataset.
-        columns: For each column of ours that the release has, its name there.
-        constants: For columns of ours, the value of every row; the others are null.
-        labels: Our label for each label of the release; None where they are the same.
-
-    Raises:
-        SchemaError: A column is not declared, or a declared one of the dataset's own has no source.
+    Attributes:
+        key: Names the draw; another key draws other rows.
+        n_per_kind: Number of rows of each kind.
+        by: The columns whose values make a kind.
     """
-    filled = {*columns, *(constants or {})}
-    problems = [
-        f"column {name!r} is not declared; name it in extra and meanings"
-        for name in sorted(filled - set(spec.columns))
-    ]
-    problems += [
-        f"column {name!r} is declared in extra, and nothing fills it; name it in COLUMNS"
-        for name in spec.extra
-        if name not in filled
-    ]
-    if problems:
-        raise SchemaError(f"The columns of {spec.name!r} are wrong: {'; '.join(problems)}.")
 
-    def make() -> Encoder:
+    key: str
+    n_per_kind: int
+    by: tuple[str, ...] = ("label",)
+
+    def find_ids(self, batches: "Iterable[Mapping[str, pa.Array]]") -> "pa.Array":
+        """Return the ids of the drawn rows."""
         import pyarrow as pa
-        import pyarrow.compute as pc
 
-        from .encode import encode
-
-        features = spec.features
-        schema = features.arrow_schema
-        given = constants or {}
-
-        def column(name: str, batch: pa.RecordBatch) -> pa.Array:
-            if name in given:
-                return pa.repeat(given[name], len(batch))
-            if name not in columns:
-                return pa.nulls(len(batch))
-            values = batch.column(columns[name])
-            if name == "label" and labels is not None:
-                ids = pc.index_in(values, pa.array(labels, pa.string()))
-                return pa.array(labels.values(), pa.string()).take(ids)
-            return values
-
-        def encode_batch(batch: pa.RecordBatch) -> pa.Table:
-            return encode({name: column(name, batch) for name in features}, features, schema)
-
-        return encode_batch
-
-    return make
+        ranked: defaultdict[tuple[str, ...], list[tuple[bytes, str]]] = defaultdict(list)
+        for columns in batches:
+            values = (columns[name].to_pylist() for name in ("id", *self.by))
+            for name, *kind in zip(*values, strict=True):
+                ranked[tuple(kind)].append((keyed_hash(name, self.key, ""), name))
+        drawn = (sorted(rows)[: self.n_per_kind] for rows in ranked.values())
+        return pa.array([name for rows in drawn for _, name in rows], pa.string())
 
 
 @dataclass(frozen=True)
 class Part:
-    """A release file, and the splits that take rows of it.
+    """A release file, and the splits that have rows of it.
 
     Attributes:
         source: The file.
-        read: Reads it.
-        encoder: Returns the function that turns batches into rows of the uniform schema; called
-            once a pass, as the function may count ids.
-        members: For each split of a config that takes rows of the file, which it takes.
+        read: Yields its rows in batches, as ``Layout.read`` does.
+        columns: Yields, for each of these batches, our columns.
+        splits: The splits that have its rows.
+        id_prefix: Stands before each id; draws do not depend on it.
     """
 
     source: Source
-    read: ReleaseReader
-    encoder: Callable[[], Encoder]
-    members: Mapping[Key, Membership]
+    read: "Callable[..., Iterator[pa.RecordBatch]]"
+    columns: "Callable[[Iterable[pa.RecordBatch]], Iterator[Columns]]"
+    splits: Splits
+    id_prefix: str = ""
+
+
+def translate(values: "pa.Array", names: Mapping[str, str]) -> "pa.Array":
+    """Return the name of each value; null for one that has none."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    ids = pc.index_in(values, pa.array(names, pa.string()))
+    return pa.array(names.values(), pa.string()).take(ids)
 
 
 class ReleaseBuilder(NLIBuilder):
@@ -167,14 +114,13 @@ class ReleaseBuilder(NLIBuilder):
         Raises:
             NLIHubError: A file is missing or not the pinned one.
         """
-        return ReleaseRows(
-            cls._wanted_parts(options), cls.find_sources(options), options.keys(cls.SPEC), cls.SPEC
-        )
+        parts, files = cls._wanted_parts(options), cls.find_sources(options)
+        return ReleaseRows(parts, files, options.keys(cls.SPEC), cls.SPEC)
 
     @classmethod
     def _wanted_parts(cls, options: BuildOptions) -> list[Part]:
         keys = options.keys(cls.SPEC)
-        return [part for part in cls.parts() if not keys.isdisjoint(part.members)]
+        return [part for part in cls.parts() if not keys.isdisjoint(part.splits)]
 
 
 @dataclass(frozen=True)
@@ -224,38 +170,44 @@ class ReleaseRows:
                 oddities[f"{part.source.dataset}/{file.variant.path}"] = counts
 
     def _read(self, part: Part, file: SourceFile, oddities: Oddities | None) -> Iterator[Batch]:
-        encode = part.encoder()
+        import pyarrow as pa  # takes long to import
+        import pyarrow.compute as pc
+
+        features = self.spec.features
+        schema = features.arrow_schema  # making it takes long
+        splits = {key: which for key, which in part.splits.items() if key in self.keys}
         is_known = file.is_known
-        ids: list[pa.ChunkedArray] = []
-        counted: list[pa.Table] = []
-        for batch in part.read(file.path, oddities, is_known=is_known):
-            table = encode(batch)
-            ids.append(table["id"])
-            if not is_known:
-                counted.append(table.select(["label", "category", "domain"]))
-            members = {
-                key: member(table, file) for key, member in part.members.items() if key in self.keys
-            }
+        drawn = {
+            draw: draw.find_ids(part.columns(part.read(file.path, is_known=is_known)))
+            for draw in splits.values()
+            if isinstance(draw, Draw)
+        }
+        tables = [schema.empty_table().select(_CHECKED)]
+        for columns in part.columns(part.read(file.path, oddities, is_known=is_known)):
+            table = _encode(columns, part.id_prefix, features, schema)
+            tables.append(table.select(_CHECKED))
+            members: dict[Key, pa.BooleanArray | None] = {}
+            for key, which in splits.items():
+                if isinstance(which, Draw):
+                    members[key] = pc.is_in(columns["id"], drawn[which])
+                elif which is not None:
+                    members[key] = pc.equal(table["domain"], which).combine_chunks()
+                else:
+                    members[key] = None
             yield Batch(table, members)
-        _check_rows(file, sum(map(len, ids)))
-        _check_ids(file, ids)
-        if is_known or not self._differs(part, file, counted):
+        rows = pa.concat_tables(tables)
+        _check_rows(file, rows)
+        if is_known or not self._differs(part, file, rows):
             file.accept()
 
-    def _differs(self, part: Part, file: SourceFile, batches: "list[pa.Table]") -> bool:
-        """Return whether a file of unpublished content differs from the paper's counts.
-
-        Then a warning says by how much, and its hash is not recorded.
-        """
-        import pyarrow as pa  # takes long to import
-
+    def _differs(self, part: Part, file: SourceFile, rows: "pa.Table") -> bool:
+        """Warn of a file of unpublished content whose counts are not the paper's."""
         from .published_counts import count_values, differing_counts
 
-        counted = pa.concat_tables(batches)
-        count = partial(count_values, batches=[counted], labels=self.spec.labels)
-        for (config, split), member in part.members.items():
+        count = partial(count_values, batches=[rows], labels=self.spec.labels)
+        for (config, split), which in part.splits.items():
             published = self.spec.published.get(config, {}).get(split, {})
-            if member is every_row and published.get("rows") == len(counted):
+            if which is None and published.get("rows") == len(rows):
                 found = list(differing_counts(published, count))
                 if found:
                     _LOGGER.warning(
@@ -270,34 +222,40 @@ class ReleaseRows:
         return False
 
 
-def _check_rows(file: SourceFile, n_rows: int) -> None:
-    expected = file.source.rows
-    if expected is None or n_rows == expected:
-        return
-    others = [s.name for s in list_sources(file.source.dataset).values() if s.rows == n_rows]
-    hint = f"; {n_rows:,} is the published number of {', '.join(others)}" if others else ""
-    raise ReleaseError(
-        [
-            Defect(
-                str(file.path),
-                0,
-                "",
-                f"{n_rows:,} rows, published for {file.source.name} of {file.source.dataset}: "
-                f"{expected:,} ({n_rows - expected:+,}){hint}",
-            )
-        ],
-        f"It is truncated, or another file. {file.source.how_to_get()}",
-    )
+_CHECKED = ["id", "label", "category", "domain"]
 
 
-def _check_ids(file: SourceFile, ids: "list[pa.ChunkedArray]") -> None:
-    import pyarrow as pa  # takes long to import
+def _encode(columns: Columns, id_prefix: str, features: Any, schema: "pa.Schema") -> "pa.Table":
+    """Encode columns; the order does not matter, and those that may be null may be missing."""
+    import pyarrow as pa
     import pyarrow.compute as pc
 
-    chunks = [chunk for column in ids for chunk in column.chunks]
-    counts = pa.chunked_array(chunks, pa.string()).value_counts()
-    if len(counts) == sum(map(len, chunks)):
-        return
-    doubled = counts.filter(pc.greater(counts.field("counts"), 1)).field("values")[:5].to_pylist()
-    message = f"ids that occur more than once: {', '.join(doubled)}"
-    raise ReleaseError([Defect(str(file.path), 0, "", message)])
+    from .encode import encode
+
+    n_rows = len(columns["id"])
+    given = {**dict.fromkeys(NULLABLE, pa.nulls(n_rows)), **columns}
+    given["id"] = pc.binary_join_element_wise(id_prefix, columns["id"], "")
+    ordered = {name: given[name] for name in features if name in given} | given
+    whole = {n: pa.repeat(v, n_rows) if isinstance(v, str) else v for n, v in ordered.items()}
+    return encode(whole, features, schema)
+
+
+def _check_rows(file: SourceFile, rows: "pa.Table") -> None:
+    """Refuse a file of another length than was published, or with an id twice."""
+    import pyarrow.compute as pc
+
+    source, n_rows = file.source, len(rows)
+    if source.rows not in (None, n_rows):
+        others = [s.name for s in list_sources(source.dataset).values() if s.rows == n_rows]
+        hint = f"; {n_rows:,} is the published number of {', '.join(others)}" if others else ""
+        message = (
+            f"{n_rows:,} rows, published for {source.name} of {source.dataset}: "
+            f"{source.rows:,} ({n_rows - (source.rows or 0):+,}){hint}"
+        )
+        advice = f"It is truncated, or another file. {source.how_to_get()}"
+        raise ReleaseError([Defect(str(file.path), 0, "", message)], advice)
+    counts = rows["id"].value_counts()
+    if len(counts) < n_rows:
+        doubled = counts.filter(pc.greater(counts.field("counts"), 1)).field("values")[:5]
+        message = f"ids that occur more than once: {', '.join(doubled.to_pylist())}"
+        raise ReleaseError([Defect(str(file.path), 0, "", message)])

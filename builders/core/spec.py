@@ -4,7 +4,7 @@ A declaration is plain: it is read without the ``datasets`` library and without 
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -25,7 +25,7 @@ LICENSES = {
     "cc-by-sa-4.0": "Creative Commons Attribution-ShareAlike 4.0",
     "other": "that of the texts that it is made from",
 }
-_VERSION = re.compile(r"\d+\.\d+\.\d+")
+_VERSION = re.compile(r"^\d+\.\d+\.\d+$")
 
 #: What a paper counts in a split, by what is counted: ``rows``, ``groups``, ``repeated texts``, the
 #: values of a column, or the combined values of columns (``"category, label"``). Labels by name.
@@ -126,53 +126,40 @@ class DatasetSpec:
     known_defects: frozenset[str] = frozenset()
 
     def __post_init__(self) -> None:
-        problems = [
-            f"{n!r} is not a snake_case name" for n in (self.name, *self.configs) if not is_name(n)
-        ]
-        if _VERSION.fullmatch(self.version) is None:
-            problems.append(f"version {self.version!r} is not of the form X.Y.Z")
-        if self.license not in LICENSES:
-            problems.append(f"license {self.license!r} is not one of {', '.join(LICENSES)}")
-        problems += [
-            f"creation has no {key}" for key in CREATION_KEYS if not self.creation.get(key)
-        ]
-        problems += [
-            f"domain {d!r} is not a snake_case name" for d in self.domains if not is_name(d)
-        ]
-        problems += [
-            f"config {name!r} has the unknown split {split!r}"
-            for name, config in self.configs.items()
-            for split in config.splits
-            if split not in SPLITS
-        ]
-        problems += [
-            f"config {name!r} has the test rows of {config.test_of!r}, which is no config"
-            for name, config in self.configs.items()
-            if config.test_of and config.test_of not in self.configs
-        ]
-        if set(self.meanings) - set(COLUMNS) != set(self.extra):
-            problems.append("extra and meanings name different columns")
-        problems += [f"column {name!r} is a uniform one" for name in self.extra if name in COLUMNS]
-        problems += [
-            f"column {name!r} has the unknown type {kind!r}; expected one of {', '.join(SCALARS)}, "
-            "[TYPE] or {NAME: TYPE}"
-            for name, kind in self.extra.items()
-            if not is_column_type(kind)
-        ]
-        problems += [f"unknown origin {o!r}" for o in self.origins if o not in ORIGINS]
-        problems += [
-            f"published counts name {config}/{split}, which is not among the configs"
-            for config, splits in self.published.items()
-            for split in splits
-            if config not in self.configs or split not in self.configs[config].splits
-        ]
-        if len(set(self.labels)) != len(self.labels) or len(self.labels) < 2:
-            problems.append("labels must be two or more, all different")
-        if not self.configs or not self.citation.lstrip().startswith("@"):
-            problems.append("configs and a BibTeX citation are required")
-        if problems:
-            told = "; ".join(problems)
-            raise SchemaError(f"The declaration of {self.name!r} is invalid: {told}.")
+        configs = self.configs
+        keys = {(name, split) for name, config in configs.items() for split in config.splits}
+        published = {(name, split) for name, counts in self.published.items() for split in counts}
+        names = (self.name, *configs, *self.domains)
+        kinds = (
+            f"is not a column type; expected one of {', '.join(SCALARS)}, [TYPE] or {{NAME: TYPE}}"
+        )
+        wrong: dict[str, Iterable[object]] = {
+            "is not a snake_case name": (name for name in names if not is_name(name)),
+            "is not a version of the form X.Y.Z": {self.version}
+            - {*_VERSION.findall(self.version)},
+            f"is not a licence; expected one of {', '.join(LICENSES)}": {self.license}
+            - {*LICENSES},
+            "is missing in creation": (key for key in CREATION_KEYS if not self.creation.get(key)),
+            "is an unknown split": {split for _, split in keys} - {*SPLITS},
+            "is named in test_of, and no config": {c.test_of for c in configs.values()}
+            - {"", *configs},
+            "is in one of extra and meanings only": {*self.meanings} - {*COLUMNS} ^ {*self.extra},
+            "is a uniform column": {*self.extra} & {*COLUMNS},
+            kinds: (kind for kind in self.extra.values() if not is_column_type(kind)),
+            "is an unknown origin": {*self.origins} - {*ORIGINS},
+            "has published counts, and is no split of a config": published - keys,
+            "is not a label set: two or more, all different": (
+                [self.labels] if len({*self.labels}) < max(2, len(self.labels)) else ()
+            ),
+            "is no config; name one or more": () if configs else (configs,),
+            "is not a citation in BibTeX": ()
+            if self.citation.lstrip()[:1] == "@"
+            else (self.citation,),
+        }
+        if problems := [f"{one!r} {why}" for why, found in wrong.items() for one in found]:
+            raise SchemaError(
+                f"The declaration of {self.name!r} is invalid: {'; '.join(problems)}."
+            )
 
     @property
     def default_config(self) -> str:

@@ -1,5 +1,6 @@
 """Count rows and groups by columns of one's choice, beside the papers' counts."""
 
+from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -65,68 +66,64 @@ def count_values(
     spec = version.builder.SPEC
     if published is None:
         published = spec.published.get(config, {})
-    crossed = {name: name.split("+") for name in by}
-    for column in (column for columns in crossed.values() for column in columns):
+    for column in (column for name in by for column in name.split("+")):
         if column not in spec.columns:
             raise UnknownNameError.of("column", column, spec.columns)
-    found: list[ValueCount] = []
-    if not crossed:
-        return ()
+    counts: list[ValueCount] = []
     with open_rows(version, opened) as tables:
-        for name, columns in crossed.items():
+        for name in by:
+            columns = name.split("+")
+            found = _count(tables, spec, config, columns)
             for number, split in enumerate(version.manifest.configs[config]):
-                expected = _expected(published.get(split, {}), columns)
-                counts = _count(tables, spec, config, number, columns)
-                for value in _in_order([*counts, *expected], expected, spec):
-                    rows, groups = counts.get(value, (0, 0))
-                    found.append(ValueCount(split, name, value, rows, groups, expected.get(value)))
-    return tuple(found)
+                theirs = published.get(split, {}).get(", ".join(columns), {})
+                expected = {
+                    (value if len(columns) > 1 else (value,)): n
+                    for value, n in (theirs.items() if isinstance(theirs, Mapping) else ())
+                }
+                for value in _sort({*found[number], *expected}, expected, spec):
+                    rows, groups = found[number].get(value, (0, 0))
+                    counts.append(ValueCount(split, name, value, rows, groups, expected.get(value)))
+    return tuple(counts)
 
 
 def _count(
-    tables: RowTables, spec: DatasetSpec, config: str, split: int, columns: Sequence[str]
-) -> dict[tuple[Any, ...], tuple[int, int]]:
-    """Return the number of rows and of groups by value."""
+    tables: RowTables, spec: DatasetSpec, config: str, columns: Sequence[str]
+) -> Mapping[int, dict[tuple[Any, ...], tuple[int, int]]]:
+    """Return the number of rows and of groups by number of the split and value."""
     schema = spec.features.arrow_schema
     rows, values = f"{tables.rows(config)} AS rows", []
-    for number, column in enumerate(columns):
-        values.append(f'rows."{column}" AS value_{number}')
-        if pa.types.is_list(kind := schema.field(column).type) or pa.types.is_large_list(kind):
-            rows += f', unnest(rows."{column}") AS items_{number}(value_{number})'
-            values[-1] = f"items_{number}.value_{number}"
-    named = ", ".join(f"value_{number}" for number in range(len(columns)))
+    for number, name in enumerate(columns):
+        if pa.types.is_list(schema.field(name).type):
+            rows += f', unnest(rows."{name}") AS items_{number}(value)'
+            values.append(f"items_{number}.value")
+        else:
+            values.append(f'rows."{name}"')
+    named = [f"value_{number}" for number in range(len(columns))]
+    listed = ", ".join(f"{value} AS {name}" for value, name in zip(values, named, strict=True))
     counted = tables.execute(
         f"""
-        SELECT {named}, sum(n)::BIGINT, count(key) FROM (
-            SELECT {", ".join(values)}, rows."group" AS key, count(*) AS n
-            FROM {rows} WHERE rows.split = {split} GROUP BY ALL
-        ) GROUP BY {named}
+        SELECT split, {", ".join(named)}, sum(n)::BIGINT, count("group") FROM (
+            SELECT split, {", ".join(named)}, "group", count(*) AS n
+            FROM (SELECT split, "group", {listed} FROM {rows}) GROUP BY ALL
+        ) GROUP BY split, {", ".join(named)}
         """
     )
-    counts = {}
-    for *value, n_rows, n_groups in counted:
+    counts: defaultdict[int, dict[tuple[Any, ...], tuple[int, int]]] = defaultdict(dict)
+    for split, *value, n_rows, n_groups in counted:
         names = (spec.labels[v] if c == "label" else v for c, v in zip(columns, value, strict=True))
-        counts[tuple(names)] = (n_rows, n_groups)
+        counts[split][tuple(names)] = (n_rows, n_groups)
     return counts
 
 
-def _expected(published: PublishedCounts, columns: Sequence[str]) -> dict[tuple[Any, ...], int]:
-    counts = published.get(", ".join(columns))
-    if counts is None or isinstance(counts, int):
-        return {}
-    return {(key if len(columns) > 1 else (key,)): number for key, number in counts.items()}
-
-
-def _in_order(
+def _sort(
     values: Iterable[tuple[Any, ...]], published: Iterable[tuple[Any, ...]], spec: DatasetSpec
 ) -> list[tuple[Any, ...]]:
-    """Sort distinct values: those that are declared or published first, in their order."""
-    names = [*spec.labels, *spec.categories, *spec.domains]
-    names += [part for value in published for part in value if isinstance(part, str)]
-    declared = {name: place for place, name in enumerate(dict.fromkeys(names))}
+    """Sort values: those that are declared or published first, in their order."""
+    declared = [*spec.labels, *spec.categories, *spec.domains]
+    declared += [part for value in published for part in value if isinstance(part, str)]
 
     def place(value: Any) -> tuple[int, float, str]:
-        is_number = isinstance(value, int | float) and value is not None
-        return declared.get(value, len(declared)), float(value) if is_number else 0.0, str(value)
+        number = float(value) if isinstance(value, int | float) else 0.0
+        return declared.index(value) if value in declared else len(declared), number, str(value)
 
-    return sorted(set(values), key=lambda value: [place(part) for part in value])
+    return sorted(values, key=lambda value: [place(part) for part in value])

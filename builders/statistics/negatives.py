@@ -1,25 +1,22 @@
 """Count negatives by mechanism, and compare them with the positives that they were made from."""
 
 from collections import Counter, defaultdict
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
-import pyarrow as pa
-import pyarrow.compute as pc
 
 from ...loaders.errors import UnmeasuredError
 from ...loaders.releases.bionli import LABELS
 from ..versions.row_tables import RowTables, open_rows
 from ..versions.version import BuiltVersion
-from .sampling import sample_rows
 from .tokens import count_word_changes, marked_words
 
 #: Maximal number of negatives of a category whose distance is measured.
 MAX_ROWS = 2_000
 _NEGATIVE, _POSITIVE = range(len(LABELS))
-_ORIGINAL = "original_hypothesis"
+_CATEGORY = "coalesce(nullif(category, ''), 'none')"
 _QUANTILES = (0, 0.25, 0.5, 0.75, 1)
 
 #: Share of the mechanisms of a split, in percent, that have negatives of so many categories, by
@@ -103,33 +100,26 @@ def count_possible_negatives(
     spec = version.builder.SPEC
     if tuple(spec.labels) != LABELS:
         return ()
-    counts = []
     with open_rows(version, opened) as tables:
-        for place, split in enumerate(version.manifest.configs[config]):
-            if split == "train":
-                continue
-            n_negatives = _count_categories(tables, config, place)
-            published = PUBLISHED_CATEGORIES.get((spec.name, config, split), {})
-            n_mechanisms = n_negatives.total()
-            for number in range(len(spec.categories) if n_mechanisms else 0):
-                n = n_negatives[number]
-                share = round(100 * n / n_mechanisms, 1)
-                counts.append(PossibleNegatives(split, number, n, share, published.get(number)))
+        found = tables.execute(
+            f"""
+            SELECT split, n, count(*) FROM (
+                SELECT split, count(DISTINCT category) FILTER (label = {_NEGATIVE}) AS n
+                FROM {tables.rows(config)} WHERE "group" IS NOT NULL GROUP BY split, "group"
+            ) GROUP BY split, n
+            """
+        )
+    counts = []
+    for place, split in enumerate(version.manifest.configs[config]):
+        mechanisms = {n: n_mechanisms for number, n, n_mechanisms in found if number == place}
+        if split == "train" or not mechanisms:
+            continue
+        published = PUBLISHED_CATEGORIES.get((spec.name, config, split), {})
+        for number in range(len(spec.categories)):
+            n = mechanisms.get(number, 0)
+            share = round(100 * n / sum(mechanisms.values()), 1)
+            counts.append(PossibleNegatives(split, number, n, share, published.get(number)))
     return tuple(counts)
-
-
-def _count_categories(tables: RowTables, config: str, split: int) -> Counter[int]:
-    """Count the mechanisms of a split by the number of categories of their negatives."""
-    counts = tables.execute(
-        f"""
-        SELECT n, count(*) FROM (
-            SELECT count(DISTINCT category) FILTER (label = {_NEGATIVE}) AS n
-            FROM {tables.rows(config)} WHERE split = {split} AND "group" IS NOT NULL
-            GROUP BY "group"
-        ) GROUP BY n
-        """
-    )
-    return Counter(dict(counts))
 
 
 def describe_negatives(
@@ -139,7 +129,7 @@ def describe_negatives(
 
     The positive of a negative is its ``original_hypothesis``; without one, the nearest entailed
     hypothesis of its group, in any split. Duplicates are counted among all rows. Distances are
-    measured on at most 2,000 negatives of each category, drawn by a keyed hash of their ids, in
+    measured on at most 2,000 negatives of each category, drawn by a hash of their ids, in
     words and markers, ignoring case.
 
     Args:
@@ -156,12 +146,20 @@ def describe_negatives(
     """
     if tuple(version.builder.SPEC.labels) != LABELS:
         raise UnmeasuredError(f"the labels are not {' and '.join(LABELS)}")
-    has_original = _ORIGINAL in version.builder.SPEC.extra
+    original = (
+        "original_hypothesis" if "original_hypothesis" in version.builder.SPEC.extra else "NULL"
+    )
     with open_rows(version, opened) as tables:
-        repeats = _count_repeats(tables, config, has_original=has_original)
+        repeats = _count_repeats(tables, config, original)
+        changes: defaultdict[str, list[tuple[int, float]]] = defaultdict(list)
+        n_without: Counter[str] = Counter()
+        for name, hypothesis, positives in _draw_negatives(tables, config, original):
+            if positives:
+                changes[name].append(min(_distance(hypothesis, text) for text in positives))
+            else:
+                n_without[name] += 1
     if not repeats:
         raise UnmeasuredError("there are no negatives")
-    changes, n_without = _measure_distances(version, config)
     return tuple(
         CategoryNegatives(
             category=name,
@@ -178,21 +176,20 @@ def describe_negatives(
 
 
 def _count_repeats(
-    tables: RowTables, config: str, *, has_original: bool
+    tables: RowTables, config: str, original: str
 ) -> list[tuple[str, int, int, int]]:
-    """Count all negatives, those equal to their positive, and those equal to an earlier one.
+    """Count negatives, those equal to their positive, and those equal to an earlier one.
 
     Returns:
         These counts by category, the most frequent first.
     """
-    is_same = f"coalesce(hypothesis = {_ORIGINAL}, false)" if has_original else "false"
     compared = tables.make(
         "TEMP TABLE",
         "compared hypotheses",
         f"""
-        SELECT number, label, coalesce(nullif(category, ''), 'none') AS category,
+        SELECT number, label, {_CATEGORY} AS category,
             md5_number("group") AS mechanism, coalesce(md5_number(hypothesis), 0) AS text,
-            {is_same} AS is_same
+            coalesce(hypothesis = {original}, false) AS is_same
         FROM {tables.rows(config)} WHERE label IN ({_NEGATIVE}, {_POSITIVE})
         """,
     )
@@ -212,48 +209,33 @@ def _count_repeats(
     return sorted(counts, key=lambda row: (-row[1], row[0]))
 
 
-def _measure_distances(
-    version: BuiltVersion, config: str
-) -> tuple[defaultdict[str, list[tuple[int, float]]], Counter[str]]:
-    """Measure, by category, the distances of some negatives, and count those without a positive.
-
-    A distance is in words and in percent. ``sample_rows`` draws positives too, which are ignored.
-    """
-    original = [_ORIGINAL] if _ORIGINAL in version.builder.SPEC.extra else []
-    columns = ["label", "group", "category", "hypothesis", *original]
-    splits = list(version.manifest.configs[config])
-    rows = sample_rows(version, config, splits, columns, MAX_ROWS, by="category").to_pylist()
-    negatives = [row for row in rows if row["label"] == _NEGATIVE]
-    orphans = {row["group"] for row in negatives if row.get(_ORIGINAL) is None} - {None}
-    positives = _find_positives(version, config, orphans)
-    changes: defaultdict[str, list[tuple[int, float]]] = defaultdict(list)
-    n_without: Counter[str] = Counter()
-    for row in negatives:
-        name = row["category"] or "none"
-        own = row.get(_ORIGINAL)
-        found = positives.get(row["group"], ()) if own is None else (own,)
-        if found:
-            changes[name].append(min(_distance(row["hypothesis"], text) for text in found))
-        else:
-            n_without[name] += 1
-    return changes, n_without
-
-
-def _find_positives(
-    version: BuiltVersion, config: str, groups: Collection[str]
-) -> Mapping[str, Sequence[str]]:
-    """Find the entailed hypotheses of some groups."""
-    found: defaultdict[str, list[str]] = defaultdict(list)
-    if not groups:
-        return found
-    wanted = pa.array(sorted(groups), pa.string())
-    for split in version.manifest.configs[config]:
-        for batch in version.batches(config, split, ["label", "group", "hypothesis"]):
-            is_one = pc.equal(batch["label"], _POSITIVE)
-            is_wanted = pc.and_(is_one, pc.is_in(batch["group"], value_set=wanted))
-            for row in batch.filter(is_wanted).to_pylist():
-                found[row["group"]].append(row["hypothesis"])
-    return found
+def _draw_negatives(
+    tables: RowTables, config: str, original: str
+) -> list[tuple[str, str, list[str] | None]]:
+    """Draw negatives of each category; return its name, their hypotheses and their positives."""
+    rows = tables.rows(config)
+    drawn = tables.make(
+        "TEMP TABLE",
+        "drawn negatives",
+        f"""
+        SELECT {_CATEGORY} AS category, hypothesis, "group", {original} AS original
+        FROM {rows} SEMI JOIN (
+            SELECT number FROM {rows} WHERE label = {_NEGATIVE}
+            QUALIFY row_number() OVER (PARTITION BY {_CATEGORY} ORDER BY md5_number(id))
+                <= {MAX_ROWS}
+        ) USING (number)
+        """,
+    )
+    return tables.execute(
+        f"""
+        SELECT category, hypothesis, CASE WHEN original IS NULL THEN positives ELSE [original] END
+        FROM {drawn} LEFT JOIN (
+            SELECT "group", list(hypothesis) AS positives
+            FROM {rows} SEMI JOIN {drawn} USING ("group")
+            WHERE label = {_POSITIVE} GROUP BY "group"
+        ) USING ("group")
+        """
+    )
 
 
 def _distance(negative: str, positive: str) -> tuple[int, float]:

@@ -3,11 +3,15 @@
 Tested with a server that answers fixed trees in the format of CoreNLP, not with CoreNLP itself.
 """
 
-from collections.abc import Iterator
+import json
+import re
+from collections import defaultdict
 from dataclasses import dataclass
 from urllib.parse import urlsplit
 
-from ...loaders.errors import NLIHubError, UsageError, needs_extra
+import numpy as np
+
+from ...loaders.errors import NLIHubError, UsageError
 from ..core.schema import TEXTS
 from ..versions.version import BuiltVersion
 from .rows_and_texts import RowKind, Sums, published_texts, sum_tallies
@@ -20,11 +24,12 @@ MAX_ROWS = 5_000
 TIMEOUT_S = 120.0
 _PROPERTIES = {
     "annotators": "tokenize,ssplit,pos,parse",
+    "outputFormat": "json",
     # A server prefers the shift-reduce parser where it has its model.
     "parse.model": "edu/stanford/nlp/models/lexparser/englishPCFG.ser.gz",
 }
 _TRIAL = "The server parses this sentence."
-_N_SUMS = 3
+_ROOT = re.compile(r"^\(ROOT\s*\((\S+)\s")
 
 
 class ParserError(NLIHubError, ConnectionError):
@@ -80,7 +85,7 @@ class Parses:
 def parse_texts(
     version: BuiltVersion, config: str, url: str, *, timeout_s: float = TIMEOUT_S
 ) -> Parses:
-    """Measure the shares of ``S`` roots in a version, of at most 5,000 rows drawn by a keyed hash.
+    """Measure the shares of ``S`` roots in a version, of at most 5,000 rows drawn by a hash.
 
     The server splits each text into sentences and parses them by Stanford's PCFG; texts that it
     refuses are counted.
@@ -92,7 +97,6 @@ def parse_texts(
         timeout_s: How long the server may be silent, in seconds.
 
     Raises:
-        MissingExtraError: NLTK is not installed.
         UsageError: The address is not one of HTTP.
         ParserError: The server cannot be reached, refuses a plain sentence, does not answer in
             time, or not in the format of CoreNLP.
@@ -102,80 +106,62 @@ def parse_texts(
         PCFG parser (3.5.2) gives a parse with an ``S`` root, by class and by domain. Newer
         versions of the parser may differ.
     """
-    parser = _Parser(url, timeout_s)
-    if parser.find_roots(_TRIAL) is None:
+    if urlsplit(url).scheme not in ("http", "https") or not urlsplit(url).netloc:
+        raise UsageError(f"The parser is {url!r}; expected an address, http://localhost:9000.")
+    if _find_roots(_TRIAL, url, timeout_s) is None:
         raise ParserError(
-            f"{url} refuses even {_TRIAL!r}: {parser.last_refusal}. It has to be a CoreNLP server "
-            f"with the model {_PROPERTIES['parse.model']}."
+            f"{url} refuses even {_TRIAL!r}. It has to be a CoreNLP server with the model "
+            f"{_PROPERTIES['parse.model']}."
         )
     spec = version.builder.SPEC
     splits = list(version.manifest.configs[config])
     rows = sample_rows(version, config, splits, ["label", "domain", *TEXTS], MAX_ROWS)
-    tallies: dict[RowKind, list[float]] = {}
+    # Of premises, then of hypotheses: sentences, S roots, refused texts.
+    tallies: defaultdict[RowKind, Sums] = defaultdict(lambda: np.zeros(6))
     for row in rows.to_pylist():
-        kind = RowKind(row["split"], row["label"], row["domain"])
-        sums = tallies.setdefault(kind, [0.0] * (_N_SUMS * len(TEXTS)))
-        for start, name in enumerate(TEXTS):
-            roots = parser.find_roots(row[name])
-            sums[_N_SUMS * start] += len(roots or ())
-            sums[_N_SUMS * start + 1] += (roots or []).count("S")
-            sums[_N_SUMS * start + 2] += roots is None
+        sums: list[int] = []
+        for name in TEXTS:
+            roots = _find_roots(row[name], url, timeout_s)
+            sums += (len(roots or ()), (roots or []).count("S"), roots is None)
+        tallies[RowKind(row["split"], row["label"], row["domain"])] += sums
     parts = []
-    for part, found in sum_tallies(tallies, _N_SUMS * len(TEXTS), spec.labels, splits):
-        published = published_texts(spec.name, config, str(part))
+    for part, found in sum_tallies(tallies, spec.labels, splits):
+        published = published_texts(spec.name, config, part)
+        counts = [0] * 6 if found is None else found.astype(int).tolist()
         premise, hypothesis = (
-            _roots(found[_N_SUMS * i : _N_SUMS * (i + 1)], published.get(f"{name}_s_roots"))
-            for i, name in enumerate(TEXTS)
+            Roots(
+                n_sentences,
+                round(100 * n_s / n_sentences, 1) if n_sentences else None,
+                n_refused,
+                published.get(f"{name}_s_roots"),
+            )
+            for name, (n_sentences, n_s, n_refused) in zip(
+                TEXTS, (counts[:3], counts[3:]), strict=True
+            )
         )
-        parts.append(PartRoots(str(part), premise, hypothesis))
+        parts.append(PartRoots(part, premise, hypothesis))
     return Parses(len(rows), tuple(parts))
 
 
-def _roots(sums: Sums, published: float | None) -> Roots:
-    n_sentences, n_s, n_refused = map(int, sums)
-    share = round(100 * n_s / n_sentences, 1) if n_sentences else None
-    return Roots(n_sentences, share, n_refused, published)
+def _find_roots(text: str, url: str, timeout_s: float) -> list[str] | None:
+    """Return the label below the root of each sentence of a text; None where it is refused."""
+    import requests
 
-
-class _Parser:
-    """A CoreNLP server, asked one text at a time."""
-
-    def __init__(self, url: str, timeout_s: float) -> None:
-        with needs_extra("baselines", "Asking a parser"):
-            from nltk.parse.corenlp import CoreNLPParser
-        if urlsplit(url).scheme not in ("http", "https") or not urlsplit(url).netloc:
-            raise UsageError(f"The parser is {url!r}; expected an address, http://localhost:9000.")
-        self._url, self._timeout_s = url, timeout_s
-        self._server = CoreNLPParser(url)
-        self.last_refusal = ""
-
-    def find_roots(self, text: str) -> list[str] | None:
-        """Return the label below the root of each sentence of a text; None where it is refused."""
-        import requests
-
-        try:
-            return list(self._ask(text))
-        except requests.HTTPError as error:  # an error status; the server is still up
-            self.last_refusal = " ".join(str(error).split())
+    try:
+        answer = requests.post(
+            url,
+            params={"properties": json.dumps(_PROPERTIES)},
+            data=text.encode(),
+            headers={"Content-Type": "text/plain; charset=utf-8"},
+            timeout=timeout_s,
+        )
+        if not answer.ok:  # an error status; the server is still up
             return None
-        except requests.Timeout as error:
-            raise ParserError(
-                f"{self._url} did not answer within {self._timeout_s:g} s. Is it a CoreNLP server, "
-                "and is its own -timeout below that?"
-            ) from error
-        except (requests.JSONDecodeError, LookupError, TypeError, AttributeError) as error:
-            raise self._wrong_form(error) from error
-        except requests.RequestException as error:
-            raise ParserError(
-                f"{self._url} cannot be reached: {error}. Start a CoreNLP server there."
-            ) from error
-        except ValueError as error:  # from the tree
-            raise self._wrong_form(error) from error
-
-    def _wrong_form(self, error: Exception) -> ParserError:
-        return ParserError(f"{self._url} does not answer in the format of CoreNLP: {error!r}.")
-
-    def _ask(self, text: str) -> Iterator[str]:
-        trees = self._server.parse_text(text, properties=_PROPERTIES, timeout=self._timeout_s)
-        for tree in trees:  # (ROOT (S ...))
-            yield tree[0].label()
+        return [_ROOT.findall(sentence["parse"])[0] for sentence in answer.json()["sentences"]]
+    except (requests.JSONDecodeError, LookupError, TypeError) as error:
+        raise ParserError(f"{url} does not answer in the format of CoreNLP: {error!r}.") from error
+    except requests.RequestException as error:
+        raise ParserError(
+            f"{url} cannot be reached, or does not answer within {timeout_s:g} s: {error}. Start a "
+            "CoreNLP server there, with its own -timeout below that."
+        ) from error

@@ -5,9 +5,8 @@ construction.
 """
 
 from collections import Counter
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import partial
 from itertools import compress, pairwise
 from typing import Any
 
@@ -16,8 +15,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from ...loaders.errors import UnmeasuredError, needs_extra
+from ..core.keyed import keyed_hash
 from ..versions.version import BuiltVersion
-from .sampling import draw_number, sample_rows
+from .sampling import sample_rows
 from .scoring import Labels, Recall, Score, score_probe, score_recall
 from .tokens import split_tokens
 
@@ -117,7 +117,7 @@ def probe_hypotheses(version: BuiltVersion, config: str) -> Probe:
     It is trained on ``train`` and judged on ``test``, or on ``validation`` without a test split.
     Training rows whose group is judged are left out; without groups, those whose paper is judged. A
     version without these splits is judged by 5-fold cross-validation on all its rows, with rows of
-    one group, or without groups of one paper, in the same fold. A keyed hash of the ids draws at
+    one group, or without groups of one paper, in the same fold. A hash of the ids draws at
     most 20,000 rows to train on and 20,000 to judge, so the result is the same every time.
 
     Args:
@@ -137,35 +137,52 @@ def probe_hypotheses(version: BuiltVersion, config: str) -> Probe:
     splits = [name for name, s in version.manifest.configs[config].items() if s.rows]
     if not splits:
         raise UnmeasuredError("there are no rows")
-    others = [name for name in ("test", "validation") if name in splits]
-    is_split = "train" in splits and bool(others)
-    judged_on = others[:1] if is_split else splits
-    trained_on = ["train"] if is_split else splits
+    others = [name for name in ("test", "validation") if name in splits][:1]
+    has_folds = "train" not in splits or not others
+    judged_on, trained_on = (splits, splits) if has_folds else (others, ["train"])
     rows = sample_rows(version, config, judged_on, _COLUMNS, MAX_ROWS)
     unit, units = _find_units(rows)
-    training, left_out = rows, 0
-    if is_split:
+    training, left_out, n_folds = rows, 0, 0
+    if not has_folds:
         drawn = sample_rows(version, config, trained_on, _COLUMNS, MAX_ROWS)
-        training = _without(drawn, units)
+        judged = frozenset(units)
+        training = drawn.filter(pa.array([one not in judged for one in _find_units(drawn)[1]]))
         left_out = len(drawn) - len(training)
         if not len(training):
             raise UnmeasuredError(f"every {unit} to train on is among those to judge")
-    gold, training_gold = _read_labels(rows), _read_labels(training)
-    folds = None if is_split else _assign_folds(unit, units)
+    gold, training_gold = rows["label"].to_numpy(), training["label"].to_numpy()
     classifier = WordClassifier(training["hypothesis"].to_pylist(), training_gold)
     texts = rows["hypothesis"].to_pylist()
-    guesses = classifier.classify(texts) if folds is None else _cross_validate(texts, gold, folds)
+    if has_folds:
+        folds = _assign_folds(unit, units)
+        n_folds = int(folds.max()) + 1
+        guesses = np.empty_like(gold)
+        for fold in range(n_folds):
+            is_judged = folds == fold
+            of_fold = WordClassifier(list(compress(texts, ~is_judged)), gold[~is_judged])
+            guesses[is_judged] = of_fold.classify(list(compress(texts, is_judged)))
+    else:
+        guesses = classifier.classify(texts)
     majority = int(np.bincount(training_gold).argmax())
     scores = score_probe(gold, guesses, units, len(labels), majority)
     macro_f1 = scores["macro_f1"]
     lowest = macro_f1.interval[0] if macro_f1.interval else macro_f1.value
+
+    def score_parts(names: Sequence[str]) -> tuple[PartScore, ...]:
+        recalls = score_recall(gold, guesses, units, len(labels), names)
+        by_size = sorted(Counter(names).items(), key=lambda pair: (-pair[1], pair[0]))
+        return tuple(
+            PartScore(name, n, found, found.above is not None and found.above[0] > MARGIN)
+            for name, n in by_size
+            for found in [recalls[name]]
+        )
+
     categories = rows["category"].to_pylist()
     top_words = classifier.top_words(N_TOP_WORDS)
-    score = partial(_score_parts, gold=gold, guesses=guesses, units=units, n_labels=len(labels))
     return Probe(
         trained_on=tuple(trained_on),
         judged_on=tuple(judged_on),
-        folds=0 if folds is None else int(folds.max()) + 1,
+        folds=n_folds,
         unit=unit,
         training_rows=len(training),
         left_out=left_out,
@@ -173,8 +190,8 @@ def probe_hypotheses(version: BuiltVersion, config: str) -> Probe:
         accuracy=scores["accuracy"],
         macro_f1=macro_f1,
         warns=lowest > macro_f1.chance + MARGIN,
-        labels=tuple(score([labels[label] for label in gold.tolist()])),
-        categories=tuple(score([name or "none" for name in categories])) if any(categories) else (),
+        labels=score_parts([labels[label] for label in gold.tolist()]),
+        categories=score_parts([c or "none" for c in categories]) if any(categories) else (),
         top_words={name: top_words.get(label, ()) for label, name in enumerate(labels)},
     )
 
@@ -201,22 +218,22 @@ class WordClassifier:
         with needs_extra("baselines", "the probe"):
             from sklearn.feature_extraction.text import CountVectorizer
             from sklearn.linear_model import LogisticRegression
+            from sklearn.pipeline import make_pipeline
         if len(np.unique(labels)) < 2:
             raise UnmeasuredError("the rows to train on are not of two classes")
-        self._words = CountVectorizer(
+        words = CountVectorizer(
             analyzer=_words_and_bigrams, binary=True, min_df=2, dtype=np.float64
         )
+        model = LogisticRegression(C=0.1, max_iter=1_000, class_weight="balanced")
+        self._pipeline = make_pipeline(words, model)
         try:
-            vectors = self._words.fit_transform(texts)
+            self._pipeline.fit(texts, labels)
         except ValueError as error:  # an empty vocabulary
             raise UnmeasuredError("no word is in two of the hypotheses to train on") from error
-        self._model = LogisticRegression(C=0.1, max_iter=1_000, class_weight="balanced").fit(
-            vectors, labels
-        )
 
     def classify(self, texts: Sequence[str]) -> Labels:
         """Return the label that the classifier gives to each text."""
-        guesses: Labels = self._model.predict(self._words.transform(texts))
+        guesses: Labels = self._pipeline.predict(texts)
         return guesses
 
     def top_words(self, n_words: int) -> dict[int, tuple[str, ...]]:
@@ -224,12 +241,13 @@ class WordClassifier:
 
         The heaviest come first, equally heavy ones in alphabetical order; none of weight 0 or less.
         """
-        weights = self._model.coef_
+        vectorizer, model = self._pipeline
+        weights = model.coef_
         if len(weights) == 1:  # two classes: only the weights of the second are kept
             weights = np.concatenate([-weights, weights])
-        words = self._words.get_feature_names_out()  # in alphabetical order
+        words = vectorizer.get_feature_names_out()  # in alphabetical order
         top = {}
-        for label, own in zip(self._model.classes_.tolist(), weights.round(6), strict=True):
+        for label, own in zip(model.classes_.tolist(), weights.round(6), strict=True):
             order = np.argsort(-own, kind="stable")[:n_words]
             top[label] = tuple(str(words[i]) for i in order if own[i] > 0)
         return top
@@ -240,59 +258,22 @@ def _words_and_bigrams(text: str) -> list[str]:
     return tokens + [f"{one} {other}" for one, other in pairwise(tokens)]
 
 
-def _read_labels(rows: pa.Table) -> Labels:
-    labels: Labels = rows["label"].to_numpy()
-    return labels
-
-
 def _find_units(rows: pa.Table) -> tuple[str, list[tuple[str, str]]]:
     """Return the unit of each row: its group, the paper of its source, or the row itself."""
     # "P12-1001:34:35" is sentences 34 and 35 of paper P12-1001.
     papers = pc.replace_substring_regex(rows["source"], _POSITIONS, "")
-    values = {"group": rows["group"].to_pylist(), "source": papers.to_pylist()}
-    for unit, found in values.items():
-        if any(value is not None for value in found):
-            ids = rows["id"].to_pylist()
-            pairs = zip(found, ids, strict=True)
-            return unit, [("row", row) if v is None else (unit, v) for v, row in pairs]
-    return "row", [("row", row) for row in rows["id"].to_pylist()]
-
-
-def _without(rows: pa.Table, judged: Collection[tuple[str, str]]) -> pa.Table:
-    """Return the rows whose unit is not judged."""
-    known = frozenset(judged)
-    _, units = _find_units(rows)
-    return rows.filter(pa.array([found not in known for found in units], pa.bool_()))
+    own = [("row", name) for name in rows["id"].to_pylist()]
+    for unit, names in (("group", rows["group"]), ("source", papers)):
+        if names.null_count < len(names):
+            found = zip(names.to_pylist(), own, strict=True)
+            return unit, [row if name is None else (unit, name) for name, row in found]
+    return "row", own
 
 
 def _assign_folds(unit: str, units: Sequence[tuple[str, str]]) -> Labels:
     """Assign each row a fold: whole units, and as many units in one fold as in another."""
-    order = sorted(set(units), key=lambda found: (draw_number("\0".join(found)), found))
+    order = sorted(set(units), key=lambda found: keyed_hash("\0".join(found), "", "survey"))
     if len(order) < 2:
         raise UnmeasuredError(f"all rows are of one {unit}, so none are left to judge")
     fold_of = {found: number % N_FOLDS for number, found in enumerate(order)}
     return np.array([fold_of[found] for found in units], np.int64)
-
-
-def _cross_validate(texts: Sequence[str], gold: Labels, folds: Labels) -> Labels:
-    """Guess the labels of each fold by a classifier trained on all other folds."""
-    guesses = np.empty_like(gold)
-    for fold in range(int(folds.max()) + 1):
-        is_judged = folds == fold
-        classifier = WordClassifier(list(compress(texts, ~is_judged)), gold[~is_judged])
-        guesses[is_judged] = classifier.classify(list(compress(texts, is_judged)))
-    return guesses
-
-
-def _score_parts(
-    names: Sequence[str],
-    gold: Labels,
-    guesses: Labels,
-    units: Sequence[tuple[str, str]],
-    n_labels: int,
-) -> Iterator[PartScore]:
-    scores = score_recall(gold, guesses, units, n_labels, names)
-    for name, n_rows in sorted(Counter(names).items(), key=lambda pair: (-pair[1], pair[0])):
-        found = scores[name]
-        warns = found.above is not None and found.above[0] > MARGIN
-        yield PartScore(name, n_rows, found, warns)

@@ -1,5 +1,6 @@
 """Numbers of rows, and length and overlap of their texts, beside the papers' figures."""
 
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -24,17 +25,7 @@ class RowKind(NamedTuple):
 
 
 #: For each kind of row some sums over its rows, the first of which is their number.
-Tallies = Mapping[RowKind, Sequence[float]]
-
-
-class RowSet(NamedTuple):
-    """The rows of a figure: a class, a domain, a split, or all (whose name is empty)."""
-
-    kind: str
-    name: str
-
-    def __str__(self) -> str:
-        return f"{self.kind} {self.name}".strip()
+Tallies = Mapping[RowKind, Sums]
 
 
 @dataclass(frozen=True)
@@ -62,31 +53,23 @@ def tallied_domains(kinds: Iterable[RowKind]) -> list[str]:
 
 
 def sum_tallies(
-    tallies: Mapping[RowKind, Sequence[float]],
-    n_sums: int,
-    labels: Sequence[str],
-    splits: Sequence[str],
-) -> Iterator[tuple[RowSet, Sums]]:
+    tallies: Tallies, labels: Sequence[str], splits: Sequence[str]
+) -> Iterator[tuple[str, Sums | None]]:
     """Add up the tallies of every class, domain and split.
 
-    Args:
-        tallies: For each kind of row, some sums over its rows.
-        n_sums: Number of sums of a kind.
-        labels: The label set; a label's id is its position.
-        splits: The splits.
-
     Yields:
-        Each part with its sums, all zero for a part without rows: the classes, the domains and the
+        Each part with its sums, None for a part without rows: the classes, the domains and the
         splits if there are several, and all rows.
     """
     domains = tallied_domains(tallies)
-    parts: list[tuple[RowSet, int, str | int]]
-    parts = [(RowSet("class", name), 1, label) for label, name in enumerate(labels)]
-    parts += [(RowSet("domain", name), 2, name) for name in domains if len(domains) > 1]
-    parts += [(RowSet("split", name), 0, name) for name in splits if len(splits) > 1]
-    for part, position, value in parts:
-        yield part, _sum([s for kind, s in tallies.items() if kind[position] == value], n_sums)
-    yield RowSet("all", ""), _sum(tallies.values(), n_sums)
+    parts: list[tuple[str, str, str | int]]
+    parts = [(f"class {name}", "label", label) for label, name in enumerate(labels)]
+    parts += [(f"domain {name}", "domain", name) for name in domains if len(domains) > 1]
+    parts += [(f"split {name}", "split", name) for name in splits if len(splits) > 1]
+    for part, column, value in parts:
+        found = [sums for kind, sums in tallies.items() if getattr(kind, column) == value]
+        yield part, np.sum(found, axis=0) if found else None
+    yield "all", np.sum([*tallies.values()], axis=0) if tallies else None
 
 
 def count_by_class(version: BuiltVersion, config: str, tallies: Tallies) -> Iterator[RowCount]:
@@ -105,35 +88,24 @@ def count_by_class(version: BuiltVersion, config: str, tallies: Tallies) -> Iter
     for split in version.manifest.configs[config]:
         published = spec.published.get(config, {}).get(split, {})
         for domain in [*(domains if len(domains) > 1 else ()), "all"]:
-            n_rows = dict.fromkeys(range(len(spec.labels)), 0)
+            n_rows = [0] * len(spec.labels)
             for kind, sums in tallies.items():
                 if kind.split == split and domain in ("all", kind.domain):
                     n_rows[kind.label] += int(sums[0])
-            for label, name in enumerate(spec.labels):
-                expected = _published(published, domain, [name])
-                yield RowCount(split, domain, name, n_rows[label], expected)
-            expected = _published(published, domain, spec.labels)
-            yield RowCount(split, domain, "all", sum(n_rows.values()), expected)
+            expected = [_published(published, domain, name) for name in spec.labels]
+            for name, n, theirs in zip(spec.labels, n_rows, expected, strict=True):
+                yield RowCount(split, domain, name, n, theirs)
+            known = [n for n in expected if n is not None]
+            total = sum(known) if len(known) == len(expected) else None
+            yield RowCount(split, domain, "all", sum(n_rows), total)
 
 
-def _published(published: PublishedCounts, domain: str, labels: Sequence[str]) -> int | None:
-    """Return the sum of the counts of a paper for some classes, if it has them all."""
-    what, keys = ("label", list[object](labels))
-    if domain != "all":
-        what, keys = "domain, label", [(domain, label) for label in labels]
-    counts = published.get(what)
-    if isinstance(counts, int) or counts is None or not all(key in counts for key in keys):
-        return None
-    return sum(counts[key] for key in keys)
+def _published(published: PublishedCounts, domain: str, label: str) -> int | None:
+    what, key = ("label", label) if domain == "all" else ("domain, label", (domain, label))
+    counts = published.get(what, {})
+    return None if isinstance(counts, int) else counts.get(key)
 
 
-def _sum(tallies: Iterable[Sequence[float]], n_sums: int) -> Sums:
-    found: Sums = np.array([*tallies, [0.0] * n_sums]).sum(0)
-    return found
-
-
-#: Rows, tokens of premises, tokens of hypotheses, sum of the overlaps.
-_N_SUMS = 4
 #: Words of premise and hypothesis, overlap in percent, share of S roots in percent of each.
 _NAMES = ("premise_tokens", "hypothesis_tokens", "overlap", "premise_s_roots", "hypothesis_s_roots")
 #: By dataset and config; over all splits of the release.
@@ -218,18 +190,16 @@ def tally_texts(version: BuiltVersion, config: str) -> Tallies:
     Raises:
         VerificationError: A file is missing or malformed.
     """
-    tallies: dict[RowKind, list[float]] = {}
+    tallies: defaultdict[RowKind, Sums] = defaultdict(lambda: np.zeros(4))
     columns = ["label", "domain", *TEXTS]
     for split in version.manifest.configs[config]:
         for batch in version.batches(config, split, columns):
             rows = zip(*(batch[name].to_pylist() for name in columns), strict=True)
             for label, domain, *texts in rows:
                 premise, hypothesis = (split_tokens(text or "") for text in texts)
-                sums = tallies.setdefault(RowKind(split, label, domain), [0.0] * _N_SUMS)
-                sums[0] += 1
-                sums[1] += len(premise)
-                sums[2] += len(hypothesis)
-                sums[3] += find_overlap(premise, hypothesis)
+                overlap = find_overlap(premise, hypothesis)
+                sums = (1, len(premise), len(hypothesis), overlap)
+                tallies[RowKind(split, label, domain)] += sums
     return tallies
 
 
@@ -243,12 +213,11 @@ def describe_texts(version: BuiltVersion, config: str, tallies: Tallies) -> Iter
     """
     spec = version.builder.SPEC
     splits = list(version.manifest.configs[config])
-    for part, (n_rows, *totals) in sum_tallies(tallies, _N_SUMS, spec.labels, splits):
-        premise, hypothesis, overlap = (
-            round(float(total / n_rows), 2) if n_rows else None for total in totals
-        )
-        published = published_texts(spec.name, config, str(part))
-        yield TextFigures(str(part), int(n_rows), premise, hypothesis, overlap, published)
+    for part, sums in sum_tallies(tallies, spec.labels, splits):
+        published = published_texts(spec.name, config, part)
+        n_rows, *totals = (0, 0, 0, 0) if sums is None else sums.tolist()
+        premise, hypothesis, overlap = (round(t / n_rows, 2) if n_rows else None for t in totals)
+        yield TextFigures(part, int(n_rows), premise, hypothesis, overlap, published)
 
 
 def published_texts(dataset: str, config: str, part: str) -> Mapping[str, float]:

@@ -3,8 +3,9 @@
 Units, such as groups of rows, are resampled as wholes, with replacement, 1,000 times.
 """
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -16,6 +17,7 @@ _MIN_UNITS = 50
 
 Labels = npt.NDArray[np.int64]
 Counts = npt.NDArray[np.int64]
+Figures = Any  # a number, or as many as there are resamples
 
 
 @dataclass(frozen=True)
@@ -68,17 +70,17 @@ def score_probe(
         n_labels: Size of the label set. The F1 of a class that is neither gold nor guessed is 0.
         majority: The label to guess without reading.
     """
-    numbers = {unit: number for number, unit in enumerate(dict.fromkeys(units))}
-    confusions = np.zeros((len(numbers), n_labels, n_labels), np.int64)
-    np.add.at(confusions, (np.array([numbers[unit] for unit in units]), gold, guesses), 1)
-    found = _scores(confusions.sum(0))
+    counts = _confusions(gold, guesses, units, n_labels)
     chance = {"accuracy": 100 * float(np.mean(gold == majority)), "macro_f1": 100 / n_labels}
-    drawn = _scores(_resample(confusions)) if len(confusions) >= _MIN_UNITS else {}
-    scores = {}
-    for name, value in found.items():
-        interval = _interval(drawn[name]) if name in drawn else None
-        scores[name] = Score(round(float(value), 1), interval, round(chance[name], 1))
-    return scores
+    statistics = {"accuracy": _accuracy, "macro_f1": _macro_f1}
+    return {
+        name: Score(
+            round(float(statistic(counts.sum(0))), 1),
+            _interval(counts, statistic),
+            round(chance[name], 1),
+        )
+        for name, statistic in statistics.items()
+    }
 
 
 def score_recall(
@@ -99,61 +101,70 @@ def score_recall(
 
     Source: BioNLI, Table 5, has recall by category, since a guess "not entailed" has no category.
     """
-    numbers = {unit: number for number, unit in enumerate(dict.fromkeys(units))}
-    of_rows = np.array([numbers[unit] for unit in units])
-    confusions = np.zeros((2, len(numbers), n_labels, n_labels), np.int64)
-    np.add.at(confusions[0], (of_rows, gold, guesses), 1)
+    everything = _confusions(gold, guesses, units, n_labels)
     names = np.array(parts)
     scores = {}
     for name in dict.fromkeys(parts):
         is_in = names == name
-        confusions[1] = 0
-        np.add.at(confusions[1], (of_rows[is_in], gold[is_in], guesses[is_in]), 1)
-        counts = confusions.swapaxes(0, 1)
-        recall, chance = _recall(counts.sum(0))
-        above = np.array([])
-        if len(counts) >= _MIN_UNITS:
-            of_drawn, by_chance = _recall(_resample(counts))
-            above = (of_drawn - by_chance)[np.isfinite(of_drawn)]  # a rare part may be missing
-        interval = _interval(above) if len(above) else None
-        scores[name] = Recall(round(float(recall), 1), round(float(chance), 1), interval)
+        of_part = _confusions(gold, guesses, units, n_labels, is_in.astype(np.int64))
+        counts = np.stack([everything, of_part], axis=1)
+        recall, chance = _recall(counts.sum(0)), _chance(counts.sum(0))
+        above = _interval(counts, lambda drawn: _recall(drawn) - _chance(drawn))
+        scores[name] = Recall(round(float(recall), 1), round(float(chance), 1), above)
     return scores
 
 
-def _recall(confusions: Counts) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
-    """Return recall and chance in percent of confusions of all rows and a part, (..., 2, k, k)."""
-    everything, part = confusions[..., 0, :, :], confusions[..., 1, :, :]
-    by_label = part.sum(-1)
-    right = np.diagonal(part, axis1=-2, axis2=-1).sum(-1)
+def _confusions(
+    gold: Labels, guesses: Labels, units: Sequence[Hashable], n_labels: int, times: Any = 1
+) -> Counts:
+    """Count the rows of each unit by gold and guessed label."""
+    numbers = {unit: number for number, unit in enumerate(dict.fromkeys(units))}
+    counts = np.zeros((len(numbers), n_labels, n_labels), np.int64)
+    np.add.at(counts, (np.array([numbers[unit] for unit in units]), gold, guesses), times)
+    return counts
+
+
+# Statistics in percent of confusions (..., gold, guessed), or (..., 2, gold, guessed) of all rows
+# and a part.
+
+
+def _accuracy(counts: Counts) -> Figures:
+    return 100 * np.trace(counts, axis1=-2, axis2=-1) / counts.sum((-1, -2))
+
+
+def _macro_f1(counts: Counts) -> Figures:
+    right = np.diagonal(counts, axis1=-2, axis2=-1)
+    f1 = 2 * right / np.maximum(counts.sum(-1) + counts.sum(-2), 1)
+    return 100 * f1.mean(-1)
+
+
+def _recall(counts: Counts) -> Figures:
+    with np.errstate(invalid="ignore"):
+        return _accuracy(counts[..., 1, :, :])
+
+
+def _chance(counts: Counts) -> Figures:
+    everything, by_label = counts[..., 0, :, :], counts[..., 1, :, :].sum(-1)
     own = np.diagonal(everything, axis1=-2, axis2=-1)
     of_others = everything.sum(-2) - own  # guesses of a label where another is right
     others = everything.sum((-1, -2))[..., None] - everything.sum(-1)
-    false_alarms = of_others / np.maximum(others, 1)
     with np.errstate(invalid="ignore"):
-        n_rows = by_label.sum(-1)
-        return 100 * right / n_rows, 100 * (by_label * false_alarms).sum(-1) / n_rows
+        share = by_label / by_label.sum(-1, keepdims=True)
+        return 100 * (share * of_others / np.maximum(others, 1)).sum(-1)
 
 
-def _interval(drawn: npt.NDArray[np.float64]) -> tuple[float, float]:
-    low, high = np.percentile(drawn, [2.5, 97.5]).round(1).tolist()
-    return low, high
-
-
-def _scores(confusions: Counts) -> dict[str, npt.NDArray[np.float64]]:
-    """Return the scores in percent of confusions of shape (..., gold, guessed)."""
-    right = np.diagonal(confusions, axis1=-2, axis2=-1)
-    either = confusions.sum(-1) + confusions.sum(-2)
-    f1 = 2 * right / np.maximum(either, 1)
-    return {
-        "accuracy": 100 * right.sum(-1) / confusions.sum((-1, -2)),
-        "macro_f1": 100 * f1.mean(-1),
-    }
-
-
-def _resample(confusions: Counts) -> Counts:
-    """Resample confusions 1,000 times; equal ones are drawn together, which is far fewer."""
-    n_units, *shape = confusions.shape
-    kinds, n_of_kind = np.unique(confusions.reshape(n_units, -1), axis=0, return_counts=True)
+def _interval(counts: Counts, statistic: Callable[[Counts], Figures]) -> tuple[float, float] | None:
+    """Return the 95 % interval of a statistic, from 1,000 resamples of the units."""
+    n_units, *shape = counts.shape
+    if n_units < _MIN_UNITS:
+        return None
+    # Equal units are drawn together, which is far fewer.
+    kinds, n_of_kind = np.unique(counts.reshape(n_units, -1), axis=0, return_counts=True)
     rng = np.random.default_rng(_SEED)
     weights = rng.multinomial(n_units, n_of_kind / n_units, size=_N_RESAMPLES)
-    return (weights @ kinds).reshape(-1, *shape)
+    drawn = statistic((weights @ kinds).reshape(-1, *shape))
+    drawn = drawn[np.isfinite(drawn)]  # a rare part may be missing
+    if not len(drawn):
+        return None
+    low, high = np.percentile(drawn, [2.5, 97.5]).round(1).tolist()
+    return low, high

@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
-from math import sqrt
+from math import prod, sqrt
 
 from ...loaders.errors import UnmeasuredError
 from ..core.schema import TEXTS
@@ -36,15 +36,21 @@ isn aren wasn weren don doesn didn hasn haven hadn won wouldn shouldn couldn mus
 #: Words left out of the comparison.
 STOP_WORDS = frozenset(_FUNCTION_WORDS.split())
 
-#: By dataset the domains, each with its cosines with those before it. Source: MSciNLI, Table 13.
-_PUBLISHED_COSINES: Mapping[str, Mapping[str, Sequence[float]]] = {
+# Each domain with its cosines with those before it. Source: MSciNLI, Table 13.
+_COSINES: Mapping[str, Sequence[float]] = {
+    "hardware": (),
+    "networks": (0.94,),
+    "software_engineering": (0.95, 0.95),
+    "security_privacy": (0.93, 0.96, 0.97),
+    "neurips": (0.70, 0.63, 0.63, 0.61),
+    "acl": (0.76, 0.69, 0.71, 0.68, 0.81),
+}
+#: By dataset and pair of domains.
+_PUBLISHED_COSINES = {
     "mscinli": {
-        "hardware": (),
-        "networks": (0.94,),
-        "software_engineering": (0.95, 0.95),
-        "security_privacy": (0.93, 0.96, 0.97),
-        "neurips": (0.70, 0.63, 0.63, 0.61),
-        "acl": (0.76, 0.69, 0.71, 0.68, 0.81),
+        frozenset((one, other)): cosine
+        for one, row in _COSINES.items()
+        for other, cosine in zip(_COSINES, row, strict=False)
     }
 }
 
@@ -116,41 +122,24 @@ def compare_vocabularies(
     counts: dict[str, Counter[str]] = {domain: Counter() for domain in domains}
     for split in version.manifest.configs[config]:
         for batch in version.batches(config, split, ["domain", *TEXTS]):
-            rows = zip(*(batch[name].to_pylist() for name in ("domain", *TEXTS)), strict=True)
-            for domain, *texts in rows:
-                for text in texts:
-                    counts[domain].update(find_words(text or ""))
+            for row in batch.to_pylist():
+                for name in TEXTS:
+                    counts[row["domain"]].update(find_words(row[name] or ""))
     for words in counts.values():
         for word in STOP_WORDS:
             words.pop(word, None)
     n_words = min(MAX_WORDS, *map(len, counts.values()))
     if not n_words:
         raise UnmeasuredError("a domain has no words")
-    top = {domain: _most_frequent(words, n_words) for domain, words in counts.items()}
-    dataset = version.builder.SPEC.name
+    ranked = {d: sorted(words, key=lambda w: (-words[w], w)) for d, words in counts.items()}
+    published = _PUBLISHED_COSINES.get(version.builder.SPEC.name, {})
     shared = []
-    for one, other in combinations(top, 2):
-        n_shared = len(top[one] & top[other])
+    for one, other in combinations(counts, 2):
+        n_shared = len({*ranked[one][:n_words]} & {*ranked[other][:n_words]})
         share = round(100 * n_shared / n_words, 1)
-        cosine = round(_cosine(counts[one], counts[other]), 2)
-        published = _published_cosine(dataset, one, other)
-        shared.append(SharedWords((one, other), n_shared, share, cosine, published))
+        product = sum(n * counts[other][word] for word, n in counts[one].items())
+        norms = (sum(n * n for n in counts[domain].values()) for domain in (one, other))
+        cosine = round(product / sqrt(prod(norms)), 2)
+        theirs = published.get(frozenset((one, other)))
+        shared.append(SharedWords((one, other), n_shared, share, cosine, theirs))
     return Vocabularies(n_words, {d: len(words) for d, words in counts.items()}, tuple(shared))
-
-
-def _cosine(some: Counter[str], others: Counter[str]) -> float:
-    product = sum(n * others[word] for word, n in some.items())
-    one, other = (sum(n * n for n in counts.values()) for counts in (some, others))
-    return product / sqrt(one * other)
-
-
-def _published_cosine(dataset: str, one: str, other: str) -> float | None:
-    rows = _PUBLISHED_COSINES.get(dataset, {})
-    if one not in rows or other not in rows:
-        return None
-    place, row = sorted(list(rows).index(domain) for domain in (one, other))
-    return list(rows.values())[row][place]
-
-
-def _most_frequent(counts: Counter[str], n_words: int) -> set[str]:
-    return set(sorted(counts, key=lambda word: (-counts[word], word))[:n_words])

@@ -12,7 +12,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from ..corpora.patterns.records import ReleasedProblem
+from ..corpora.patterns.records import Problem
 from ..errors import Defect, ReleaseError
 from ..json_text import parse_json
 
@@ -22,7 +22,7 @@ _TEXTS = ("id", "label", "exp", "ent_type", "premises", "hypothesis")
 _OPTIONAL_TEXTS = ("src", "cat", "rel", "seed")
 
 
-def read_released_spacenli(path: Path) -> list[ReleasedProblem]:
+def read_released_spacenli(path: Path) -> list[Problem]:
     """Read SpaceNLI's released sample in its order; it takes 13 MB of memory.
 
     Args:
@@ -107,9 +107,10 @@ def _problem(row: Any) -> str | None:
     return None
 
 
-def _record(row: Mapping[str, Any]) -> ReleasedProblem:
-    return ReleasedProblem(
+def _record(row: Mapping[str, Any]) -> Problem:
+    return Problem(
         id=row["id"],
+        pattern=row["id"].rpartition("-")[0],
         label=row["label"],
         attributes={
             n: row[n] for n in ("exp", "ent_type", *_OPTIONAL_TEXTS) if row.get(n) is not None

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from .builders.core.base import NLIBuilder
 from .builders.core.registry import get_builder
-from .builders.procedures.patterns.pattern_builder import PatternBuilder
+from .builders.procedures.patterns.declaration import PatternBuilder
 from .builders.procedures.patterns.recipe import ONLY_EXAMPLES, SamplingConfig
 from .builders.procedures.patterns.sample_files import (
     OFFICIAL_COMMAND,

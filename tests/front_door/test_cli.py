@@ -170,7 +170,6 @@ def test_a_service_that_fails_is_not_wrong_use(built, capsys):
             raise kind("it does not answer")
         assert (kind, ended.value.code) == (kind, code)
         assert capsys.readouterr().err == "nlihub: it does not answer\n"
-    pytest.importorskip("nltk")
     done = run("stats", built, "--parser", "http://127.0.0.1:1")
     assert (done.returncode, "refused" in done.stderr) == (1, True)
 

@@ -61,7 +61,6 @@ def test_names_are_completed(line, expected):
         "nlihub baseline finetune --train rows/a",
         "nlihub stats no_such --configs ",
         "nlihub build --configs ",
-        "nlihub new farm --license ",
     ],
 )
 def test_the_rest_is_left_to_the_shell_for_files(line):

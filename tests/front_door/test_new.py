@@ -17,11 +17,6 @@ from nlihub.builders.versions.packaged_card import write_card
 from nlihub.loaders.errors import SourceNotFoundError
 from release_files import fixtures
 
-OPTIONS = (
-    *("--delimiter", "tab", "--splits", "train,test", "--domain", "farming"),
-    *("--columns", "id=pairID,premise=text_a,hypothesis=text_b,label=gold"),
-)
-
 
 def copy(root, *paths):
     for path in paths:
@@ -41,7 +36,7 @@ def checkout(tmp_path):
 
 def test_new_writes_five_files_and_says_what_to_do(checkout):
     before = json.loads((checkout / "loaders/sources.json").read_text())
-    done = run_command("new", "farm_pairs", *OPTIONS, cwd=checkout)
+    done = run_command("new", "farm_pairs", cwd=checkout)
     assert done.returncode == 0, done.stderr
     files = skeleton_files("farm_pairs")
     assert len(done.stdout.splitlines()) == 5
@@ -51,12 +46,12 @@ def test_new_writes_five_files_and_says_what_to_do(checkout):
         if what != "card":
             ast.parse(text)
     after = json.loads((checkout / "loaders/sources.json").read_text())
-    assert list(after.pop("farm_pairs")["files"]) == ["train", "test"]
+    assert list(after.pop("farm_pairs")["files"]) == ["train", "validation", "test"]
     assert after == before
     [fixture] = fixtures(checkout / "tests/fixtures").values()
-    name, text = fixture.FILES["train"]
-    assert name == "train.tsv"
-    assert text.startswith("pairID\ttext_a\ttext_b\tgold\n")
+    for split, (name, text) in fixture.FILES.items():
+        assert name == f"{split}.csv"
+        assert len(text.splitlines()) - 1 == len(fixture.ROWS["default", split])
     gaps = [line for rule in completeness.RULES[1:] for line in rule("farm_pairs", checkout)]
     assert "builder: citation is TODO" in gaps
     assert "sources.json: farm_pairs/train has no sha256 and no rows" in gaps
@@ -64,33 +59,16 @@ def test_new_writes_five_files_and_says_what_to_do(checkout):
     assert f"card: block `usage` is not filled: {fill}" in gaps
 
 
-@pytest.mark.parametrize("delimiter", ["comma", "tab", "jsonl"])
-def test_the_fixture_of_every_format_has_its_rows(checkout, delimiter):
-    done = run_command("new", "farm_pairs", "--delimiter", delimiter, cwd=checkout)
-    assert done.returncode == 0, done.stderr
-    [fixture] = fixtures(checkout / "tests/fixtures").values()
-    for name, text in fixture.FILES.values():
-        split, ending = name.split(".")
-        n_rows = len(text.splitlines()) - (ending != "jsonl")
-        assert n_rows == len(fixture.ROWS["default", split]) == 6
-
-
 @pytest.mark.parametrize(
-    ("arguments", "said"),
+    ("name", "said"),
     [
-        (["scinli"], "scinli exists: loaders/releases/scinli.py"),
-        (["My-Set"], "'My-Set' is not a snake_case name"),
-        (["x", "--labels", "a"], "labels must be two or more"),
-        (["x", "--delimiter", "pipe"], "'pipe' is not one of comma, tab, jsonl"),
-        (["x", "--columns", "text=a"], "unknown columns text"),
-        (["x", "--columns", "id"], "is not of the form"),
-        (["x", "--splits", "dev"], "splits must be some of train"),
-        (["x", "--license", "mine"], "license 'mine' is not one of"),
+        ("scinli", "scinli exists: loaders/releases/scinli.py"),
+        ("My-Set", "'My-Set' is not a snake_case name"),
     ],
 )
-def test_new_refuses_and_writes_nothing(checkout, arguments, said):
+def test_new_refuses_and_writes_nothing(checkout, name, said):
     before = {path: path.read_bytes() for path in checkout.rglob("*") if path.is_file()}
-    done = run_command("new", *arguments, cwd=checkout)
+    done = run_command("new", name, cwd=checkout)
     assert done.returncode == 2
     assert said in re.sub(r"[\s│]+", " ", done.stderr)
     assert {path: path.read_bytes() for path in checkout.rglob("*") if path.is_file()} == before
@@ -205,17 +183,19 @@ def test_a_new_dataset_is_built_verified_and_loaded_with_five_files(tmp_path):
 
     conformance = ("pytest", "-q", "-p", "no:cacheprovider", "-k", "farm_pairs")
     conformance = (*conformance, "tests/builders/core/test_conformance.py")
-    files = run("nlihub", "new", "farm_pairs", *OPTIONS, "--license", "mit").splitlines()
+    files = run("nlihub", "new", "farm_pairs").splitlines()
     assert len(files) == 5
     assert "builder: citation is TODO" in run(*conformance, fails=True)
     release = tmp_path / "release"
     release.mkdir()
-    for name, text in fixtures(root / "tests/fixtures")["farm_pairs"].FILES.values():
+    fixture = fixtures(root / "tests/fixtures")["farm_pairs"]
+    for name, text in fixture.FILES.values():
         (release / name).write_text(text)
     sources = root / "loaders/sources.json"
     recorded = json.loads(sources.read_text())
-    for entry in recorded["farm_pairs"]["files"].values():
-        entry.update(rows=6, instructions="Ask the farmers.")
+    for split, entry in recorded["farm_pairs"]["files"].items():
+        n_rows = len(fixture.ROWS["default", split])
+        entry.update(rows=n_rows, instructions="Ask the farmers.")
     sources.write_text(json.dumps(recorded, indent=2))
     builder = root / "builders/farm_pairs.py"
     builder.write_text(builder.read_text().replace("TODO: https://...", "https://farm.example"))
@@ -233,5 +213,5 @@ def test_a_new_dataset_is_built_verified_and_loaded_with_five_files(tmp_path):
         "print(len(rows), rows[1]['id'], rows.features['label'].int2str(rows[1]['label']))\n"
     )
     env["PYTHONPATH"] += f":{tmp_path}"
-    assert run("load", release) == "6 test-1 neutral\n"
+    assert run("load", release) == "3 test-1 neutral\n"
     run(*conformance)

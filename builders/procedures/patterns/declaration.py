@@ -1,15 +1,20 @@
-"""What a dataset made from a pattern bank declares of itself."""
+"""What a dataset made from a pattern bank declares of itself, and the base of those we ship."""
 
+from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ....loaders.corpora.patterns.pattern_bank import LABELS
-from ...core.base import NLIBuilder
+from ....loaders.corpora.patterns.pattern_bank import LABELS, read_pattern_bank
+from ....loaders.corpora.patterns.records import PatternBank
+from ....loaders.hashing import hash_file
+from ...core.base import NLIBuilder, Rows
+from ...core.options import BuildOptions
 from ...core.schema import ColumnType
 from ...core.spec import ConfigSpec, DatasetSpec
 from ..procedure import Declaration
-from .recipe import OFFICIAL_PER_PATTERN
+from .recipe import OFFICIAL_PER_PATTERN, SamplingConfig
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -117,6 +122,67 @@ class PatternProperties(NLIBuilder):
         for n in sorted(set(n_premises)):
             properties[f"{n} premise{'s' * (n > 1)}"] = [value == n for value in n_premises]
         return properties
+
+
+class PatternBuilder(PatternProperties):
+    """A dataset of this package that is sampled from a pattern bank.
+
+    Class attributes:
+        SAMPLING: The draw that is the dataset.
+        HAS_TEXT_DEFECTS: Whether its texts have the defects that ``sample_files`` mends.
+    """
+
+    SAMPLING = SamplingConfig()
+    HAS_TEXT_DEFECTS = False
+
+    @classmethod
+    @abstractmethod
+    def bank_files(cls, options: BuildOptions) -> list[tuple[Path, Mapping[str, Any]]]:
+        """Return the pattern file and the world file, verified, each with its manifest entry.
+
+        Raises:
+            NLIHubError: A file is missing or not the pinned one.
+        """
+
+    @classmethod
+    def read_bank(cls, options: BuildOptions) -> PatternBank:
+        """Read the bank.
+
+        Raises:
+            NLIHubError: A file is missing, not the pinned one, or malformed.
+        """
+        patterns, world = (path for path, _ in cls.bank_files(options))
+        return read_pattern_bank(patterns, world)
+
+    @classmethod
+    def make_rows(cls, options: BuildOptions) -> Rows:
+        """Draw the dataset from its bank.
+
+        Raises:
+            NLIHubError: A file is missing, not the pinned one, or malformed.
+        """
+        from .rows import PatternRows, encode_samples  # numpy and pyarrow take long to import
+        from .sampling import sample_bank
+
+        keys = options.keys(cls.SPEC)
+        n_problems = cls.SAMPLING.per_pattern
+        samples = sample_bank(
+            cls.read_bank(options),
+            cls.SAMPLING,
+            min_problems=n_problems,
+            require_examples=True,
+            num_proc=options.num_proc,
+        )
+        table = encode_samples(list(samples))
+        sources = [entry for _, entry in cls.bank_files(options)]
+        return PatternRows(
+            table, keys, sources, {"seed": cls.SAMPLING.seed, "per_pattern": n_problems}
+        )
+
+
+def describe_file(path: Path, address: str) -> Mapping[str, Any]:
+    """Return the manifest entry of a file of a bank."""
+    return {"url": address, "bytes": path.stat().st_size, "sha256": hash_file(path)}
 
 
 @dataclass(frozen=True)

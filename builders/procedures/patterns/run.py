@@ -1,21 +1,19 @@
 """Make a dataset from a pattern bank: rows, a report and a declaration."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
 
 import pyarrow.compute as pc
 
 from ....loaders.corpora.patterns.pattern_bank import find_pattern_bank, scan_pattern_bank
 from ....loaders.errors import UsageError
-from ....loaders.hashing import hash_file
 from ....loaders.progress import Tell
 from ...core.options import BuildOptions
 from ...dataflow.report import ConstructionReport
 from ..about import Declared
 from ..procedure import Construction
-from .declaration import CATEGORIES, PatternsDeclaration
+from .declaration import CATEGORIES, PatternsDeclaration, describe_file
 from .recipe import PatternsRecipe, SamplingConfig
 from .rows import PatternRows, encode_samples, few_shot_pool
 from .sampling import PatternSample, sample_bank
@@ -66,10 +64,7 @@ def run(
         any(few_shot_pool(table)),
     )
     report = _report(samples, recipe.per_pattern, pc.sum(table["has_negation"]).as_py() or 0)
-    sources: list[Mapping[str, Any]] = [
-        {"url": path.name, "bytes": path.stat().st_size, "sha256": hash_file(path)}
-        for path in files
-    ]
+    sources = [describe_file(path, path.name) for path in files]
     keys = options.keys(declaration.spec())
     yield Construction(PatternRows(table, keys, sources, recipe.parameters()), report, declaration)
 
@@ -78,17 +73,17 @@ def _report(
     samples: Sequence[PatternSample], per_pattern: int, n_negated: int
 ) -> ConstructionReport:
     short = {s.pattern.id: len(s) for s in samples if len(s) < per_pattern}
-    counts: dict[str, Any] = {
+    n_problems = sum(map(len, samples))
+    counts = {
         "annotation": BY_MAKER,
         "patterns": {
             "read": len(samples),
-            "problems": sum(map(len, samples)),
+            "problems": n_problems,
             "with_negation": n_negated,
             "short": short,
         },
     }
-    n_problems, n_patterns = counts["patterns"]["problems"], len(samples)
-    summary = [f"{_count(n_problems, 'problem')} from {_count(n_patterns, 'pattern')}"]
+    summary = [f"{_count(n_problems, 'problem')} from {_count(len(samples), 'pattern')}"]
     if short:
         have = "have" if len(short) > 1 else "has"
         shown = [f"pattern {name} has {n:,}" for name, n in list(short.items())[:_MAX_SHOWN]]

@@ -5,7 +5,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -48,7 +48,15 @@ def write_upstream_json(samples: Iterable[PatternSample], command: str, path: Pa
         origin = json.dumps(command, ensure_ascii=False)
         file.write(f'{{\n  "generated with a command": {origin},\n  "data": [')
         for sample in samples:
-            for row in _rows(sample):
+            for problem in sample.problems():
+                row = {
+                    **problem.attributes,
+                    "id": problem.id,
+                    "prem_num": problem.n_premises,
+                    "premises": problem.premises,
+                    "hypothesis": problem.hypothesis,
+                    "subs": problem.fillers,
+                }
                 text = "\n" + json.dumps(row, ensure_ascii=False, indent=2)
                 file.write("," * (n_rows > 0) + text.replace("\n", "\n    "))
                 n_rows += 1
@@ -56,91 +64,51 @@ def write_upstream_json(samples: Iterable[PatternSample], command: str, path: Pa
     return n_rows
 
 
-def _rows(sample: PatternSample) -> Iterator[dict[str, Any]]:
-    texts = zip(sample.premises, sample.hypotheses, sample.phrases, strict=True)
-    for number, (premises, hypothesis, phrases) in enumerate(texts):
-        yield {
-            **sample.pattern.attributes,
-            "id": f"{sample.pattern.id}-{number}",
-            "prem_num": sample.pattern.n_premises,
-            "premises": premises,
-            "hypothesis": hypothesis,
-            "subs": dict(zip(sample.variables, phrases, strict=True)),
-        }
-
-
-@dataclass(frozen=True)
-class Mend:
-    """A sentence of a fresh sample that was mended.
-
-    Attributes:
-        rule: The rule that changed it.
-        problem: Id of the problem.
-        before: The sentence as the authors' generator writes it.
-        after: The sentence as it is now.
-    """
-
-    rule: str
-    problem: str
-    before: str
-    after: str
-
-
-def _underscore(sentence: str) -> str:
-    """Mend an optional word that keeps the underscores of its variable: "at_least twice"."""
-    return re.sub(r"(?<=\w)_(?=\w)", " ", sentence)
-
-
-def _spelling(sentence: str) -> str:
-    """Mend a noun that the mini world misspells: "the potatoe"."""
-    return re.sub(r"\bpotatoe\b", "potato", sentence)
-
-
-def _agreement(sentence: str) -> str:
-    """Mend a plural subject with a singular verb: "The glasses is in the cup".
-
-    Only at the beginning of a sentence is the noun surely the subject: "the boy in the jeans is".
-    """
-    return re.sub(
+#: The rules of mending by name, in the order in which they are applied: what is found, and what
+#: stands there instead.
+RULES: dict[str, tuple[str, str | Callable[[re.Match[str]], str]]] = {
+    # An optional word keeps the underscores of its variable: "at_least twice".
+    "underscore": (r"(?<=\w)_(?=\w)", " "),
+    # The mini world misspells a noun: "the potatoe".
+    "spelling": (r"\bpotatoe\b", "potato"),
+    # A plural subject has a singular verb: "The glasses is in the cup". Only at the beginning of a
+    # sentence is the noun surely the subject: "the boy in the jeans is".
+    "agreement": (
         rf"^(The (?:{_PLURAL_NOUNS})) ({'|'.join(_PLURAL_VERBS)})\b",
         lambda match: f"{match[1]} {_PLURAL_VERBS[match[2]]}",
-        sentence,
-    )
-
-
-#: The rules of mending, in the order in which they are applied.
-RULES: dict[str, Callable[[str], str]] = {
-    "underscore": _underscore,
-    "spelling": _spelling,
-    "agreement": _agreement,
+    ),
 }
 
 
-def mend_sample(sample: PatternSample, id_infix: str = "") -> tuple[PatternSample, list[Mend]]:
+def mend_sample(
+    sample: PatternSample, id_infix: str = ""
+) -> tuple[PatternSample, list[dict[str, str]]]:
     """Mend the text defects of SpaceNLI's release in a sample.
 
     Args:
         sample: The sample.
-        id_infix: Stands between a pattern's id and the number of the problem in the mends.
+        id_infix: See ``PatternSample.problems``.
 
     Returns:
-        The mended sample, its phrases mended likewise, and a mend for each rule and sentence.
+        The mended sample, its phrases mended likewise, and for each rule and sentence that it
+        changed its name, the id of the problem, and the sentence before and after.
     """
-    mends: list[Mend] = []
-    sentences = []
-    for column in sample.sentences:
-        mended_column = []
-        for number, sentence in enumerate(column):
-            text = sentence
-            for name, rule in RULES.items():
-                mended = rule(text)
-                if mended != text:
-                    problem = f"{sample.pattern.id}-{id_infix}{number}"
-                    mends.append(Mend(name, problem, text, mended))
-                    text = mended
-            mended_column.append(text)
-        sentences.append(mended_column)
-    phrases = [tuple(_spelling(_underscore(p)) for p in row) for row in sample.phrases]
+    mends = []
+
+    def mend(text: str, number: int) -> str:
+        for rule, (pattern, repair) in RULES.items():
+            mended = re.sub(pattern, repair, text)
+            if mended != text:
+                problem = f"{sample.pattern.id}-{id_infix}{number}"
+                mends.append({"rule": rule, "problem": problem, "before": text, "after": mended})
+            text = mended
+        return text
+
+    sentences = [[mend(text, n) for n, text in enumerate(column)] for column in sample.sentences]
+    phrases = [
+        tuple(re.sub(*RULES["spelling"], re.sub(*RULES["underscore"], p)) for p in row)
+        for row in sample.phrases
+    ]
     return replace(sample, sentences=sentences, phrases=phrases), mends
 
 
@@ -201,12 +169,12 @@ def write_fresh_sample(
     check_sample_suffix(output)
     rows, patterns = 0, 0
     short: dict[str, int] = {}
-    mends: list[Mend] = []
+    mends: list[dict[str, str]] = []
     waiting: list[PatternSample] = []
     with whole_file(output) as path, _open_writer(path) as write:
         for sample in samples:
             mended, found = mend_sample(sample, id_infix) if mend else (sample, [])
-            mends.extend(found)
+            mends += found
             rows += len(sample)
             patterns += 1
             if len(sample) < per_pattern:
@@ -215,14 +183,13 @@ def write_fresh_sample(
             if sum(map(len, waiting)) >= _BATCH_ROWS:
                 write(encode_samples(waiting, id_infix))
                 waiting = []
-        if waiting:
-            write(encode_samples(waiting, id_infix))
+        write(encode_samples(waiting, id_infix))
     list_of_mends = output.with_name(output.name + ".mends.jsonl")
     list_of_mends.unlink(missing_ok=True)  # of an earlier sample
     if mends:
         with whole_file(list_of_mends) as path:
-            path.write_text("".join(_json_line(asdict(m)) for m in mends), encoding="utf-8")
-    counts = dict(Counter(one.rule for one in mends))
+            path.write_text("".join(map(_json_line, mends)), encoding="utf-8")
+    counts = dict(Counter(one["rule"] for one in mends))
     return SampleSummary(output, rows, patterns, short, counts, list_of_mends if mends else None)
 
 

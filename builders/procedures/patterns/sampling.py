@@ -7,14 +7,14 @@ order, seeded anew for each pattern, the hand-written examples among the drawn m
 
 import random
 from collections import Counter
-from collections.abc import Collection, Generator, Iterable
+from collections.abc import Collection, Generator, Iterable, Iterator
 from contextlib import closing, suppress
 from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
 
-from ....loaders.corpora.patterns.records import MiniWorld, Pattern, PatternBank
+from ....loaders.corpora.patterns.records import MiniWorld, Pattern, PatternBank, Problem
 from ....loaders.errors import BankError, Defect
 from ....loaders.progress import progress_bar
 from ...core.workers import map_in_order
@@ -53,15 +53,26 @@ class PatternSample:
         """The sentences of each problem."""
         return list(zip(*self.sentences, strict=True))
 
-    @property
-    def premises(self) -> list[str]:
-        """The premises of each problem, joined by ". " and closed by "."."""
-        return [". ".join(row) + "." for row in zip(*self.sentences[:-1], strict=True)]
+    def problems(self, id_infix: str = "") -> Iterator[Problem]:
+        """Yield the problems; ids are ``PATTERN-0``, ``PATTERN-1`` ... as in the release.
 
-    @property
-    def hypotheses(self) -> list[str]:
-        """The hypothesis of each problem, closed by "."."""
-        return [hypothesis + "." for hypothesis in self.sentences[-1]]
+        Args:
+            id_infix: Stands between a pattern's id and the number of the problem, to tell the ids
+                of another draw from those of the release.
+        """
+        one = self.pattern
+        problems = zip(*self.sentences, self.phrases, strict=True)
+        for number, (*premises, hypothesis, phrases) in enumerate(problems):
+            yield Problem(
+                f"{one.id}-{id_infix}{number}",
+                one.id,
+                one.label,
+                one.attributes,
+                one.n_premises,
+                ". ".join(premises) + ".",
+                f"{hypothesis}.",
+                dict(zip(self.variables, phrases, strict=True)),
+            )
 
 
 def draw_ranks(
@@ -97,9 +108,8 @@ def draw_ranks(
     if not config.with_examples:
         return ranks
     chosen = set(ranks)
-    examples = [rank for rank in space.example_ranks if rank in chosen]
-    rest = set(examples)
-    return examples + [rank for rank in ranks if rank not in rest]
+    examples = {rank: None for rank in space.example_ranks if rank in chosen}
+    return [*examples, *(rank for rank in ranks if rank not in examples)]
 
 
 def sample_pattern(

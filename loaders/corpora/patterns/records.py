@@ -265,11 +265,12 @@ class PatternBank:
 
 
 @dataclass(frozen=True, slots=True)
-class ReleasedProblem:
-    """A problem of SpaceNLI's released sample.
+class Problem:
+    """A problem that is drawn from a pattern, or released by SpaceNLI's authors.
 
     Attributes:
-        id: The pattern's id, ``-`` and a number from 0: ``"102b*-17"``.
+        id: In the release the pattern's id, ``-`` and a number from 0: ``"102b*-17"``.
+        pattern: The pattern's id.
         label: ``entailment``, ``neutral`` or ``contradiction``.
         attributes: Those of its pattern: ``ent_type``, ``exp``, perhaps ``src``, ``cat`` ...
         n_premises: Number of premises.
@@ -279,14 +280,10 @@ class ReleasedProblem:
     """
 
     id: str
+    pattern: str
     label: str
     attributes: Mapping[str, str]
     n_premises: int
     premises: str
     hypothesis: str
     fillers: Mapping[str, str]
-
-    @property
-    def pattern(self) -> str:
-        """Id of the pattern."""
-        return self.id.rpartition("-")[0]

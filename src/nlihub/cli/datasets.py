@@ -101,9 +101,8 @@ def stats_command(
     adversarial negatives, by category, how far they are from their positives.
 
     --probe warns of labels and categories that the hypothesis alone gives away; it takes up to half
-    a minute.
-    --parser counts the sentences that parse as S, in at most 5,000 rows. Both need
-    nlihub[baselines].
+    a minute, and needs nlihub[baselines].
+    --parser counts the sentences that parse as S, in at most 5,000 rows.
     """
     from ..builders.statistics.survey import show_survey, survey
     from ..builders.versions.open import open_version
@@ -305,48 +304,13 @@ def install_command(
 
 def new_command(
     name: Annotated[str, typer.Argument(metavar="NAME", help="A snake_case name.")],
-    labels: Annotated[
-        str,
-        typer.Option(
-            metavar="A,B,...", help="Your labels (not the release's), in the order of their ids."
-        ),
-    ] = "entailment,neutral,contradiction",
-    delimiter: Annotated[
-        str, typer.Option(metavar="comma|tab|jsonl", help="How the files are written.")
-    ] = "comma",
-    columns: Annotated[
-        str,
-        typer.Option(
-            metavar="id=...,label=...",
-            help="Names in the release of id, premise, hypothesis and label.",
-        ),
-    ] = "",
-    splits: Annotated[
-        str, typer.Option(metavar="S,...", help="Some of train, validation, test; a file each.")
-    ] = "train,validation,test",
-    license_: Annotated[
-        str, typer.Option("--license", help="The licence of the release, as the Hub calls it.")
-    ] = "",
-    domain: Annotated[str, typer.Option(help="The field of the texts, as in news.")] = "",
     as_json: Json = False,
 ) -> None:
     """Start a new dataset in a checkout of nlihub: five files, with TODO where you decide.
 
     Then: pytest tests/builders/core/test_conformance.py -k NAME lists what is missing.
     """
-    from ..builders.core.new_dataset import NewDataset, write_new_dataset
+    from ..builders.core.new_dataset import write_new_dataset
 
-    pairs = [pair.partition("=") for pair in names(columns or None)]
-    if any(not all(pair) for pair in pairs):
-        raise typer.BadParameter(f"{columns!r} is not of the form id=NAME,premise=NAME,...")
-    made = NewDataset(
-        name,
-        tuple(names(labels)),
-        delimiter,
-        {ours: theirs for ours, _, theirs in pairs},
-        tuple(names(splits)),
-        license_,
-        domain,
-    )
-    files = [str(path) for path in write_new_dataset(made, Path.cwd())]
+    files = [str(path) for path in write_new_dataset(name, Path.cwd())]
     answer(files, as_json, lambda: "\n".join(files))

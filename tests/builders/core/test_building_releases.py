@@ -459,20 +459,6 @@ def test_a_stream_survives_another_working_directory(copy, tmp_path, monkeypatch
     assert len(list(rows)) == 48
 
 
-def test_the_cut_of_scinli_is_that_of_the_file_at_hand(copy, releases, tmp_path):
-    """Two files at one path, one after the other."""
-    from nlihub.builders.scinli import _acl_small_ids
-    from nlihub.loaders.hashing import hash_file
-
-    path = copy / "scinli" / "train.jsonl"
-    first = _acl_small_ids(path, hash_file(path)).to_pylist()
-    rows = scinli_rows("train")[:100]
-    write_jsonl(path, rows)
-    second = _acl_small_ids(path, hash_file(path)).to_pylist()
-    assert first != second
-    assert set(second) <= {row["id"] for row in rows}
-
-
 def test_ids_of_bionli_are_stable(releases):
     rows = nlihub.load_dataset("bionli", "full", data_dir=releases / "jsonl")
     assert rows["test"][0]["id"] == "test-30000-positive-77c548efada6"

@@ -7,7 +7,6 @@ from nlihub.builders.core.base import NLIBuilder
 from nlihub.builders.core.datasets_builder import datasets_builder
 from nlihub.builders.core.encode import check_required, encode
 from nlihub.builders.core.registry import builders, get_builder
-from nlihub.builders.core.release_builder import row_encoder
 from nlihub.builders.core.schema import COLUMNS, SPLITS, uniform_features
 from nlihub.builders.core.spec import ConfigSpec
 from nlihub.loaders.errors import NLIHubError, SchemaError
@@ -79,20 +78,23 @@ SPEC = get_builder("open_spacenli").SPEC
 @pytest.mark.parametrize(
     ("changed", "expected"),
     [
-        ({"name": "Open-SpaceNLI"}, "is not a snake_case name"),
-        ({"license": "gpl"}, "license 'gpl' is not one of"),
-        ({"domains": ("Space",)}, "domain 'Space' is not a snake_case name"),
-        ({"configs": {"default": ConfigSpec("x", ("dev",))}}, "unknown split 'dev'"),
-        ({"configs": {"default": ConfigSpec("x", ("test",), "all")}}, "'all', which is no config"),
-        ({"configs": {}}, "configs and a BibTeX citation are required"),
-        ({"citation": "see the paper"}, "configs and a BibTeX citation"),
-        ({"labels": ("a", "a")}, "labels must be two or more"),
-        ({"meanings": {}}, "extra and meanings name different columns"),
-        ({"extra": {"id": "string"}, "meanings": {"id": "x"}}, "is a uniform one"),
-        ({"extra": {"n": "int"}, "meanings": {"n": "x"}}, "column 'n' has the unknown type 'int'"),
-        ({"extra": {"n": []}, "meanings": {"n": "x"}}, r"has the unknown type \[\]"),
-        ({"version": "1.0"}, "version '1.0' is not of the form X.Y.Z"),
-        ({"version": "1.0.0rc1"}, "is not of the form"),
+        ({"name": "Open-SpaceNLI"}, "'Open-SpaceNLI' is not a snake_case name"),
+        ({"license": "gpl"}, "'gpl' is not a licence; expected one of apache-2.0"),
+        ({"domains": ("Space",)}, "'Space' is not a snake_case name"),
+        ({"configs": {"default": ConfigSpec("x", ("dev",))}}, "'dev' is an unknown split"),
+        ({"configs": {"default": ConfigSpec("x", ("test",), "all")}}, "'all' is named in test_of"),
+        ({"configs": {}}, "is no config; name one or more"),
+        ({"citation": "see the paper"}, "'see the paper' is not a citation"),
+        ({"labels": ("a", "a")}, "'a'. is not a label set: two or more"),
+        ({"meanings": {}}, "'fillers' is in one of extra and meanings only"),
+        ({"extra": {"id": "string"}, "meanings": {"id": "x"}}, "'id' is a uniform column"),
+        ({"extra": {"n": "int"}, "meanings": {"n": "x"}}, "'int' is not a column type"),
+        ({"extra": {"n": []}, "meanings": {"n": "x"}}, r"\[\] is not a column type"),
+        ({"published": {"x": {"test": {}}}}, r"'x', 'test'. has published counts, and is no split"),
+        ({"creation": {}}, "'source_datasets' is missing in creation"),
+        ({"origins": ("magic",)}, "'magic' is an unknown origin"),
+        ({"version": "1.0"}, "'1.0' is not a version of the form X.Y.Z"),
+        ({"version": "1.0.0rc1"}, "is not a version"),
     ],
 )
 def test_a_wrong_declaration_is_refused(changed, expected):
@@ -181,18 +183,3 @@ class TestEveryDataset:
 def test_unknown_datasets_get_a_hint():
     with pytest.raises(KeyError, match=r"no dataset 'spaceNLI'. Did you mean 'spacenli'"):
         get_builder("spaceNLI")
-
-
-@pytest.mark.parametrize(
-    ("columns", "extra", "said"),
-    [
-        ({"id": "uid", "crop": "crop"}, {}, "column 'crop' is not declared"),
-        ({"id": "uid"}, {"crop": "string"}, "'crop' is declared in extra, and nothing fills it"),
-    ],
-)
-def test_no_column_of_a_release_is_dropped_silently(columns, extra, said):
-    meanings = dict.fromkeys(extra, "A crop.")
-    spec = replace(get_builder("scinli").SPEC, extra=extra, meanings=meanings)
-    with pytest.raises(SchemaError, match=said):
-        row_encoder(spec, columns)
-    row_encoder(spec, {**dict.fromkeys(extra, "x"), "id": "uid"})

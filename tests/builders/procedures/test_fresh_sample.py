@@ -31,7 +31,7 @@ import nlihub
     ],
 )
 def test_mending_rules(rule, before, after):
-    assert RULES[rule](before) == (before if after is None else after)
+    assert re.sub(*RULES[rule], before) == (before if after is None else after)
 
 
 def test_every_mend_is_listed_and_counted(official, tmp_path):

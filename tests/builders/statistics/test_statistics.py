@@ -3,6 +3,7 @@
 import doctest
 import json
 from collections import Counter
+from itertools import combinations
 
 import pytest
 from command_line import run_command
@@ -12,7 +13,7 @@ from memory import growth_of_peak
 from nlihub.builders.mscinli import MSciNLI
 from nlihub.builders.scinli import SciNLI
 from nlihub.builders.statistics import rows_and_texts as texts
-from nlihub.builders.statistics import sampling, tokens, vocabulary
+from nlihub.builders.statistics import tokens, vocabulary
 from nlihub.builders.statistics.rows_and_texts import RowCount, TextFigures, find_overlap
 from nlihub.builders.statistics.sampling import sample_rows
 from nlihub.builders.statistics.survey import show_survey, survey
@@ -226,12 +227,9 @@ def test_the_cosine_of_counts(tmp_path):
 
 
 def test_the_published_cosines_are_of_each_two_domains():
-    rows = list(vocabulary._PUBLISHED_COSINES["mscinli"].items())
-    assert [domain for domain, _ in rows] == list(MSciNLI.SPEC.domains)
-    assert [len(cosines) for _, cosines in rows] == list(range(6))
-    assert vocabulary._published_cosine("mscinli", "neurips", "acl") == 0.81
-    assert vocabulary._published_cosine("mscinli", "acl", "physics") is None
-    assert vocabulary._published_cosine("my_nli", "acl", "neurips") is None
+    cosines = vocabulary._PUBLISHED_COSINES["mscinli"]
+    assert cosines.keys() == set(map(frozenset, combinations(MSciNLI.SPEC.domains, 2)))
+    assert cosines[frozenset(("neurips", "acl"))] == 0.81
 
 
 def test_only_the_most_frequent_words_are_compared(tmp_path, monkeypatch):
@@ -259,26 +257,20 @@ def test_stop_words_are_words():
 # ---- samples -----------------------------------------------------------------------------------
 
 
-def test_a_sample_does_not_depend_on_order_or_batches(tmp_path, monkeypatch):
+def test_a_sample_does_not_depend_on_order(tmp_path):
     rows = [row(NEUTRAL, id=f"r{n}", hypothesis=f"H {n}") for n in range(300)]
     ids = set()
     for name, some in {"a": rows, "b": rows[::-1]}.items():
-        (tmp_path / name).mkdir()
-        version = build_rows(
-            tmp_path / name, SciNLI.SPEC, {"train": some[:200], "test": some[200:]}
-        )
-        for size in (7, 1_000):
-            monkeypatch.setattr(BuiltVersion.batches, "__defaults__", (None, size))
-            found = sample_rows(version, "default", ["train", "test"], ["id", "label"], 50)
-            assert found.column_names == ["id", "label", "split"]
-            assert len(set(found["id"].to_pylist())) == 50
-            ids.add(tuple(found["id"].to_pylist()))
+        splits = {"train": some[:200], "test": some[200:]}
+        version = build_rows(tmp_path / name, SciNLI.SPEC, splits)
+        found = sample_rows(version, "default", ["train", "test"], ["id", "label"], 50)
+        assert found.column_names == ["id", "label", "split"]
+        assert len(set(found["id"].to_pylist())) == 50
         assert set(found["split"].to_pylist()) == {"train", "test"}
+        ids.add(tuple(found["id"].to_pylist()))
         everything = sample_rows(version, "default", ["train"], ["label"], 1_000)
-        assert len(everything) == 200
+        assert (len(everything), set(everything["split"].to_pylist())) == (200, {"train"})
     assert len(ids) == 1
-    expected = sorted((sampling.draw_number(f"r{n}"), f"r{n}") for n in range(300))[:50]
-    assert ids == {tuple(name for _, name in expected)}
 
 
 # ---- the whole ---------------------------------------------------------------------------------
@@ -303,7 +295,7 @@ def test_stats_on_the_command_line(built):
     assert "## Texts" in run("--no-probe").stdout
     done = run("--parser", "localhost:9000")
     assert done.returncode == 2
-    assert "expected an address" in done.stderr or "nlihub[baselines]" in done.stderr
+    assert "expected an address" in done.stderr
 
 
 @pytest.mark.slow

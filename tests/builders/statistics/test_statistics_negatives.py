@@ -9,7 +9,6 @@ from nlihub.builders.scinli import SciNLI
 from nlihub.builders.statistics import negatives
 from nlihub.builders.statistics import tokens as distance
 from nlihub.builders.statistics.negatives import count_possible_negatives, describe_negatives
-from nlihub.builders.statistics.sampling import sample_rows
 from nlihub.builders.statistics.survey import show_survey, survey
 from nlihub.builders.statistics.tokens import count_word_changes, marked_words
 from nlihub.loaders.errors import UnmeasuredError
@@ -113,20 +112,6 @@ def test_some_of_each_category_are_drawn(tmp_path, monkeypatch):
     for order, split in ((rows, "train"), (rows[::-1], "test")):
         found = describe(tmp_path / split, {split: order})
         assert {name: each.drawn for name, each in found.items()} == {"SEN": 5, "GEN": 1}
-
-
-def test_rows_of_each_value_are_the_first_of_all(tmp_path):
-    rows = [row("SEN" if n % 3 else "GEN", f"word{n}", str(n)) for n in range(60)]
-    rows[7]["category"] = None
-    version = build_rows(tmp_path, BioNLI.SPEC, {"train": rows})
-    of_all = sample_rows(version, "full", ["train"], ["id", "category"], 60).to_pylist()
-    found = sample_rows(version, "full", ["train"], ["id", "category"], 4, by="category")
-    expected = [
-        one
-        for name in ("GEN", "SEN", None)
-        for one in [each for each in of_all if each["category"] == name][:4]
-    ]
-    assert found.to_pylist() == expected
 
 
 def test_what_has_no_negatives(tmp_path):

@@ -2,7 +2,6 @@
 
 import json
 import socket
-import sys
 import threading
 from collections import Counter
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -10,13 +9,11 @@ from urllib.parse import parse_qs, urlsplit
 
 import pytest
 from command_line import run_command
-
-pytest.importorskip("nltk", reason="the extra 'baselines' is not installed")
 from nlihub.builders.scinli import SciNLI
 from nlihub.builders.statistics import parses
 from nlihub.builders.statistics.parses import ParserError, Roots, parse_texts
 from nlihub.builders.statistics.survey import show_survey, survey
-from nlihub.loaders.errors import MissingExtraError, UsageError
+from nlihub.loaders.errors import UsageError
 from small_versions import build_rows
 
 CONTRASTING, REASONING, ENTAILMENT, NEUTRAL = SciNLI.SPEC.labels
@@ -166,8 +163,8 @@ def test_parses_on_the_command_line(serve, version):
 @pytest.mark.parametrize(
     ("answer", "expected"),
     [
-        ((500, "Could not load englishPCFG"), "refuses even 'The server parses .*500"),
-        ((404, "nothing here"), "refuses even .*404.* has to be a CoreNLP server"),
+        ((500, "Could not load englishPCFG"), "refuses even 'The server parses "),
+        ((404, "nothing here"), "refuses even .* has to be a CoreNLP server"),
         ((200, "<html>Hello</html>"), "does not answer in the format of CoreNLP"),
         ((200, "[]"), "does not answer in the format of CoreNLP"),
         ((200, "{}"), "does not answer in the format of CoreNLP: KeyError"),
@@ -184,7 +181,7 @@ def test_a_parser_that_answers_something_else(serve, version, answer, expected):
 
 
 def test_a_parser_that_hangs(serve, version):
-    with pytest.raises(ParserError, match=r"did not answer within 0\.2 s"):
+    with pytest.raises(ParserError, match=r"does not answer within 0\.2 s"):
         parse_texts(version, "default", serve("hang").url, timeout_s=0.2)
 
 
@@ -199,15 +196,15 @@ def test_a_parser_that_is_not_there(version):
 
 def test_a_parser_that_stops_midway(serve, version, monkeypatch):
     server = serve()
-    ask = parses._Parser.find_roots
+    ask = parses._find_roots
 
-    def stop_after_the_trial(parser, text):
-        found = ask(parser, text)
+    def stop_after_the_trial(*arguments):
+        found = ask(*arguments)
         server.answer = "hang"
         return found
 
-    monkeypatch.setattr(parses._Parser, "find_roots", stop_after_the_trial)
-    with pytest.raises(ParserError, match="did not answer"):
+    monkeypatch.setattr(parses, "_find_roots", stop_after_the_trial)
+    with pytest.raises(ParserError, match="does not answer within"):
         parse_texts(version, "default", server.url, timeout_s=0.2)
 
 
@@ -215,9 +212,3 @@ def test_a_parser_that_stops_midway(serve, version, monkeypatch):
 def test_what_is_no_address(version, url):
     with pytest.raises(UsageError, match="expected an address"):
         parse_texts(version, "default", url)
-
-
-def test_without_nltk(version, monkeypatch):
-    monkeypatch.setitem(sys.modules, "nltk.parse.corenlp", None)
-    with pytest.raises(MissingExtraError, match=r"nlihub\[baselines\]"):
-        parse_texts(version, "default", "http://localhost:9000")

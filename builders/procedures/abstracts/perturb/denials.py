@@ -17,23 +17,23 @@ _WORDS = """
     not none nothing nobody nowhere never neither cannot without zero nought few fewer little hardly
     scarcely barely rarely seldom merely too whether unless despite except unlike instead otherwise
     whatever notwithstanding weak poor limited mixed minor vain chance bias wrong wrongly opinion
-    myth moot jury open spared spares leaves leaving inactive rare normally persisted resist resists
-    resisted fail fails failed failing thin equally alike stayed
+    myth moot notion noise unity jury open spared spares leaves leaving inactive rare normally
+    persisted resist resists resisted fail fails failed failing thin equally alike stayed
 """
 _BEGINNINGS = """
-    absen abandon alleg ambigu anecdot artefact artifact asked assuming attempt await baseless
-    bystander clarif coinciden confound conflict constant contradict contrary controvers debat
-    debunk deny denie denial deserv determined devoid disagre disappoint discourag discredit dismiss
-    dispens disprov disput doubt dubio elucidat elusive epiphenomen equivocal erroneous establish
-    evaporat exaggerat examin exception exclud exonerat false flimsy futile groundless harmless
-    illusion illusory immaterial imperv implausib impossib improbab inadequa incapab incidental
-    inconclus inconsist independen indifferen indistinguish ineffect ineffic inert infrequent
-    innocent innocuous insensitiv insignifican insufficien investigat irrelevan irreproducib
-    irrespectiv lack marginal meager meagre minimal misattrib misconcep misinterp misle missing
-    mistak negligib nonsignifican oblivious overestimat overrat overstat overturn pending powerless
-    prematur purport question rebut redundan refractor refus refut regardless reject remain scant
-    scarc sceptic skeptic slender sought sparse speculat spurious superfluous suppos tenuous trivial
-    useless vanish wonder worthless
+    absen abandon acquit alleg ambigu anecdot artefact artifact asked assuming attempt await
+    baseless bystander caution clarif coinciden confound conflict constant contradict contrary
+    controvers debat debunk deny denie denial deserv determined devoid disagre disappear disappoint
+    discourag discredit dismiss dispens disprov disput doubt dubio elucidat elusive epiphenomen
+    equivocal erroneous establish evaporat exaggerat examin exception exclud exonerat false flimsy
+    futile groundless harmless illusion illusory immaterial imperv implausib impossib improbab
+    inadequa incapab incidental inconclus inconsist independen indifferen indistinguish ineffect
+    ineffic inert infrequent innocent innocuous insensitiv insignifican insufficien investigat
+    irrelevan irreproducib irrespectiv lack marginal meager meagre minimal misattrib misconcep
+    misinterp misle missing mistak negligib nonsignifican oblivious overestimat overrat overstat
+    overturn pending powerless prematur purport question rebut redundan refractor refus refut
+    regardless reject remain retract scant scarc sceptic skeptic slender sought sparse speculat
+    spurious superfluous suppos tenuous trivial underpower useless vanish wonder worthless
 """
 _UN = """
     ab abat affect alter answer associat aware certain chang clear common confirm connect convinc

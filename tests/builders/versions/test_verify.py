@@ -235,6 +235,7 @@ DEFECTS = [
             {"labels": [None]},
             {"columns": {"id": "string"}},
             {"configs": {}},
+            {"notes": "of a field that there is not"},
         )
     ),
     ("manifest_is_readable", lambda f: edit_manifest(f, edit_shard(file=None)), "is not a manif"),

@@ -1,19 +1,14 @@
 """The definition of a dataset: its declaration, its sources, and how its rows are made.
 
-A definition is read without the ``datasets`` library and without pyarrow, which take long to
-import; ``datasets_builder`` makes a builder of ``datasets`` from it.
+It is read without the ``datasets`` library and without pyarrow, which take long to import.
 """
 
-import hashlib
-import json
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol, TypeVar, runtime_checkable
 
 from ...loaders.fetching import Source, SourceFile, obtain_all
-from ...loaders.hashing import hash_file
-from .identity import code_hash
 from .options import BuildOptions, Key
 from .spec import DatasetSpec
 
@@ -103,9 +98,6 @@ class PartedRows(Rows, Protocol):
 class NLIBuilder:
     """Base of the definitions of datasets: a subclass declares ``SPEC`` and makes ``Rows``.
 
-    ``nlihub.builders.core.datasets_builder.datasets_builder(SciNLI)`` is an ordinary builder class
-    of the ``datasets`` library; its ``data_dir`` names a local folder with the source files.
-
     Class attributes:
         SPEC: What the dataset declares of itself.
         DECLARATION: The same for a manifest, where it is a dataset that somebody has made.
@@ -172,39 +164,6 @@ class NLIBuilder:
         if not all(file.is_known for file in cls.find_sources(options)):
             for _ in cls.make_rows(options).batches():
                 pass
-
-    @classmethod
-    def code_identity(cls) -> str:
-        """Return the sha256 of the code and the shipped files that the rows depend on."""
-        shipped = [hash_file(path) for path in cls.SHIPPED]
-        text = json.dumps([code_hash("builders", "loaders"), shipped])
-        return hashlib.sha256(text.encode()).hexdigest()
-
-    @classmethod
-    def fingerprint(cls, options: BuildOptions) -> str:
-        """Return the sha256 of all that the rows asked for depend on: code, sources and choice.
-
-        A local folder is verified for it. Where there is none, and the content of what would be
-        downloaded is known, nothing is downloaded.
-
-        Args:
-            options: Where the sources are, and what is asked for.
-
-        Raises:
-            NLIHubError: A source is missing or not the pinned one.
-        """
-        sources = cls.wanted_sources(options)
-        downloads = [
-            next((v for v in source.variants if v.locations), source.variants[0])
-            for source in sources
-        ]
-        if options.folder is None and all(variant.is_pinned for variant in downloads):
-            identities = [variant.sha256 or variant.git_blob for variant in downloads]
-        else:
-            identities = [file.identity for file in cls.find_sources(options)]
-        choice = {config: list(splits) for config, splits in options.wanted(cls.SPEC).items()}
-        text = json.dumps([cls.code_identity(), list(map(repr, sources)), identities, choice])
-        return hashlib.sha256(text.encode()).hexdigest()
 
     @classmethod
     def properties(cls, rows: "pa.Table") -> dict[str, list[bool]]:

@@ -1,22 +1,26 @@
 """Install a built version where ``datasets`` looks for ``nlihub/NAME`` offline.
 
-The one module that knows the layout of the cache of ``datasets``, which is not documented:
-``NAMESPACE___NAME/CONFIG/VERSION/HASH/dataset_info.json``, of which the newest is loaded offline.
-Seen with ``datasets`` 4.0.0 and 5.2.0; ``test_install.py`` fails where another version differs.
+The one module that knows what is not documented of ``datasets``: the layout of its cache,
+``NAMESPACE___NAME/CONFIG/VERSION/HASH/dataset_info.json``, of which the newest is loaded offline;
+and the hooks of ``ArrowBasedBuilder``. Seen with 4.0.0 to 5.2.0; ``test_install.py`` fails where
+another version differs.
 """
 
 import json
 from collections.abc import Collection, Iterator
 from pathlib import Path
+from typing import Any
 
 import datasets
 import pyarrow as pa
 
 from ...loaders.errors import OutputError
-from ..core.datasets_builder import TableBuilder
 from ..core.registry import NAMESPACE
 from .verify import require_verified
 from .version import BuiltVersion
+
+#: Tells ``datasets`` not to replace ``open``, ``Path`` and others in the module of a builder.
+_patched_for_streaming = True
 
 
 def install_version(version: BuiltVersion) -> list[Path]:
@@ -39,7 +43,7 @@ def install_version(version: BuiltVersion) -> list[Path]:
     default = version.builder.SPEC.default_config
     # The default one last: datasets takes the newest where no config is named.
     configs = sorted(manifest.configs, key=lambda name: name == default)
-    builders = [_replay(version, config) for config in configs]
+    builders = [_Replay(version, config) for config in configs]
     for config, builder in zip(configs, builders, strict=True):
         _refuse_to_hide_splits(Path(builder.cache_dir), manifest.configs[config])
     for builder in builders:
@@ -51,27 +55,6 @@ def install_version(version: BuiltVersion) -> list[Path]:
                 f"{builder.cache_dir} cannot be written: {error.__cause__ or error}."
             ) from error
     return [Path(builder.cache_dir) for builder in builders]
-
-
-def _replay(version: BuiltVersion, config: str) -> "_Replay":
-    """Return a builder of one config, known to ``datasets`` by the name that users will type."""
-    manifest = version.manifest
-    replay = type(
-        "Replay",
-        (_Replay,),
-        {
-            "SPEC": version.builder.SPEC,
-            "version_to_replay": version,
-            "BUILDER_CONFIGS": [datasets.BuilderConfig(name=config, version=manifest.version)],
-        },
-    )
-    builder: _Replay = replay(
-        config_name=config,
-        repo_id=f"{NAMESPACE}/{manifest.dataset}",
-        dataset_name=manifest.dataset,
-        hash=manifest.config_digest(config).replace("+", "-").replace(":", "-"),
-    )
-    return builder
 
 
 def _refuse_to_hide_splits(target: Path, splits: Collection[str]) -> None:
@@ -90,13 +73,33 @@ def _refuse_to_hide_splits(target: Path, splits: Collection[str]) -> None:
             )
 
 
-class _Replay(TableBuilder):
-    """Yields the rows of a built version."""
+class _Replay(datasets.ArrowBasedBuilder):
+    """Yields the rows of one config, known to ``datasets`` by the name that users will type."""
 
-    version_to_replay: BuiltVersion
+    def __init__(self, built: BuiltVersion, config: str) -> None:
+        self._built = built
+        manifest = built.manifest
+        super().__init__(
+            config_name=config,
+            version=manifest.version,
+            repo_id=f"{NAMESPACE}/{manifest.dataset}",
+            dataset_name=manifest.dataset,
+            hash=manifest.config_digest(config).replace("+", "-").replace(":", "-"),
+        )
 
-    def splits(self) -> list[str]:
-        return list(self.version_to_replay.manifest.configs[self.config.name])
+    def _info(self) -> datasets.DatasetInfo:
+        spec = self._built.builder.SPEC
+        return datasets.DatasetInfo(
+            description=spec.summary,
+            citation=spec.citation,
+            homepage=spec.homepage or spec.paper,
+            license=spec.license,
+            features=spec.features,
+        )
 
-    def tables(self, split: str) -> Iterator[pa.Table]:
-        yield self.version_to_replay.table(self.config.name, split)
+    def _split_generators(self, dl_manager: Any) -> list[datasets.SplitGenerator]:
+        splits = self._built.manifest.configs[self.config.name]
+        return [datasets.SplitGenerator(name=s, gen_kwargs={"split": s}) for s in splits]
+
+    def _generate_tables(self, split: str) -> Iterator[tuple[int, pa.Table]]:
+        yield from enumerate(self._built.batches(self.config.name, split))

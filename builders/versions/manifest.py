@@ -1,11 +1,10 @@
 """The manifest of a built version: its content, its sources, and the software that made it."""
 
-import dataclasses
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, fields, is_dataclass
 from pathlib import Path
-from typing import Any, TypeVar, get_origin
+from typing import Any, get_args, get_origin
 
 from ...loaders.errors import VerificationError
 from ...loaders.json_text import parse_json
@@ -15,9 +14,8 @@ FILE_NAME = "manifest.json"
 TEXT_FILES = ("README.md", "LICENSE", "CITATION.bib")
 #: Files that a published version may have, too.
 OPTIONAL_FILES = ("croissant.json", "eval.yaml")
-#: Number of the format; a new field keeps it, a new meaning of a field raises it.
+#: Number of the format; any change of the fields raises it.
 FORMAT = 1
-_Made = TypeVar("_Made", "ParquetShard", "Split", "Manifest")
 
 
 @dataclass(frozen=True)
@@ -84,7 +82,7 @@ class Manifest:
     labels: Sequence[str]
     columns: Mapping[str, str]
     configs: Mapping[str, Mapping[str, Split]]
-    sources: list[Mapping[str, Any]]
+    sources: Sequence[Mapping[str, Any]]
     parameters: Mapping[str, Any]
     oddities: Mapping[str, Mapping[str, int]]
     made_with: Mapping[str, str]
@@ -132,35 +130,18 @@ class Manifest:
             VerificationError: It does not have this format.
         """
         try:
-            fields = parse_json(content)
-            if fields["format"] > FORMAT:
+            found = parse_json(content)
+            if isinstance(found, dict) and found.get("format") != FORMAT:
                 raise VerificationError(f"{where} was made by a newer nlihub; update this one.")
-            configs = {
-                config: {
-                    name: _known(
-                        Split,
-                        {
-                            **split,
-                            "shards": tuple(_known(ParquetShard, s) for s in split["shards"]),
-                        },
-                    )
-                    for name, split in splits.items()
-                }
-                for config, splits in fields["configs"].items()
-            }
-            manifest = _known(cls, {**fields, "configs": configs})
-            texts = (*manifest.labels, *manifest.columns.values(), *manifest.files.values())
-            if not all(isinstance(text, str) for text in texts):
-                raise TypeError("labels, columns and files must hold texts")
+            manifest: Manifest = _read(cls, found, "the manifest")
             if not {"id", "label"} <= set(manifest.columns):
                 raise ValueError("id and label must be among the columns")
-            if not configs or not all(
-                s.shards for splits in configs.values() for s in splits.values()
-            ):
+            splits = [split for splits in manifest.configs.values() for split in splits.values()]
+            if not splits or not all(split.shards for split in splits):
                 raise ValueError("there must be a config, and a file of each split")
             return manifest
-        except (ValueError, TypeError, KeyError, AttributeError) as error:
-            raise VerificationError(f"{where} is not a manifest of nlihub ({error!r}).") from error
+        except ValueError as error:
+            raise VerificationError(f"{where} is not a manifest of nlihub: {error}.") from error
 
     def hashes(self) -> dict[str, str]:
         """Return the sha256 of every file of the version but the manifest itself, by path."""
@@ -182,12 +163,19 @@ class Manifest:
         return "+".join(f"{name}:{split.digest[:16]}" for name, split in splits.items())
 
 
-def _known(made: type[_Made], fields: Mapping[str, Any]) -> _Made:
-    """Make an object of its fields, without those that a later nlihub adds; check plain types."""
-    known = [each for each in dataclasses.fields(made) if each.name in fields]
-    for each in known:
-        origin: Any = get_origin(each.type) or each.type
-        kind: Any = {Mapping: dict, Sequence: list}.get(origin, origin)
-        if type(fields[each.name]) is not kind:
-            raise TypeError(f"{each.name} must be {kind.__name__}, not {fields[each.name]!r:.80}")
-    return made(**{each.name: fields[each.name] for each in known})
+def _read(kind: Any, value: Any, place: str) -> Any:
+    """Return a value of a type, given as JSON has it; nothing is dropped, filled in or coerced."""
+    origin, inner = get_origin(kind), get_args(kind)
+    if is_dataclass(kind) and type(value) is dict:
+        known = {each.name: each.type for each in fields(kind)}
+        if differing := known.keys() ^ value.keys():
+            raise ValueError(f"{place} lacks or adds {', '.join(sorted(differing))}")
+        return kind(**{name: _read(known[name], value[name], name) for name in known})  # type: ignore[operator]
+    if origin is Mapping and type(value) is dict:
+        return {name: _read(inner[1], each, f"{place}.{name}") for name, each in value.items()}
+    if origin in (Sequence, tuple) and type(value) is list:
+        items = [_read(inner[0], each, place) for each in value]
+        return tuple(items) if origin is tuple else items
+    if kind is not Any and type(value) is not kind:
+        raise ValueError(f"{place} must be {getattr(kind, '__name__', kind)}, not {value!r:.80}")
+    return value

@@ -1,35 +1,23 @@
-"""Open a built version by its folder, or that of a dataset by name, built once on a machine.
-
-The place of a version in the cache depends on what its rows depend on: the dataset's own code, the
-sources, and what writes rows. Card, licence and citation depend on more; where that has changed,
-they are written anew beside the same rows.
-"""
+"""Open a built version by its folder, or that of a dataset by name, built once on a machine."""
 
 import hashlib
 import json
 import os
 from collections.abc import Sequence
-from importlib.resources import files
 from pathlib import Path
 
-import pyarrow as pa
 from filelock import FileLock
 
-from ...loaders.errors import (
-    SourceNotFoundError,
-    UsageError,
-    VerificationError,
-)
+from ...loaders.errors import SourceNotFoundError, UsageError, VerificationError
 from ...loaders.fetching.obtain import default_cache_dir
-from ...loaders.hashing import hash_file
 from ...loaders.paths import local_path
 from ..core.base import NLIBuilder
 from ..core.identity import code_hash
 from ..core.options import BuildOptions
 from ..core.registry import NAMESPACE, find_builder, get_builder
-from . import write
 from .manifest import FILE_NAME as MANIFEST
 from .version import BuiltVersion
+from .write import build_version
 
 PathLike = str | Path
 
@@ -37,8 +25,8 @@ PathLike = str | Path
 def ensure_built(builder: type[NLIBuilder], options: BuildOptions) -> BuiltVersion:
     """Return the built version of a dataset in the cache, built now if it is not there whole.
 
-    All its files have their hashes. The rows of a whole version are never replaced, so that
-    processes that read it are not disturbed.
+    All its files have their hashes. A whole version is never replaced, so that processes that read
+    it are not disturbed.
 
     Args:
         builder: The builder of the dataset.
@@ -49,51 +37,42 @@ def ensure_built(builder: type[NLIBuilder], options: BuildOptions) -> BuiltVersi
         NLIHubError: The sources are missing, not the pinned ones, or malformed.
     """
     spec = builder.SPEC
-    folder = options.cache_dir / "built" / f"{spec.version}-{_rows_identity(builder, options)[:16]}"
-    version = BuiltVersion(folder / spec.name)
-    texts = folder / f".{spec.name}.texts"  # of what its texts were made
-    identity = _texts_identity(builder)
-    if _is_whole(version) and _read(texts) == identity:
+    folder = options.cache_dir / "built" / f"{spec.version}-{_key(builder, options)[:16]}"
+    target = folder / spec.name
+    if _is_whole(target):
         builder.read_unknown_sources(options)
-        return version
+        return BuiltVersion(target)
     folder.mkdir(parents=True, exist_ok=True)
     with FileLock(folder / f".{spec.name}.lock"):  # another process may do it meanwhile
-        if not _is_whole(version):
-            write.build_version(builder, folder, options, may_replace=lambda _: True)
-        elif _read(texts) != identity:
-            write.write_texts(builder, version.folder, version.manifest)
-            vars(version).pop("manifest")
-        texts.write_text(identity)
-    return version
+        if not _is_whole(target):
+            build_version(builder, folder, options, may_replace=lambda _: True)
+    return BuiltVersion(target)
 
 
-def _rows_identity(builder: type[NLIBuilder], options: BuildOptions) -> str:
-    """Return a hash of all that the rows and their files depend on."""
-    parts = [builder.fingerprint(options), code_hash("builders.versions"), pa.__version__]
+def _key(builder: type[NLIBuilder], options: BuildOptions) -> str:
+    """Return a hash of what a version is made of: sources, choice and code.
+
+    Nothing is downloaded for it where the content of the sources is known.
+    """
+    sources = builder.wanted_sources(options)
+    downloads = [
+        next((v for v in source.variants if v.locations), source.variants[0]) for source in sources
+    ]
+    if options.folder is None and all(variant.is_pinned for variant in downloads):
+        identities = [variant.sha256 or variant.git_blob for variant in downloads]
+    else:
+        identities = [file.identity for file in builder.find_sources(options)]
+    wanted = {config: list(splits) for config, splits in options.wanted(builder.SPEC).items()}
+    code = code_hash("builders", "loaders", "dataset_cards")
+    parts = [code, list(map(repr, sources)), identities, wanted]
     return hashlib.sha256(json.dumps(parts).encode()).hexdigest()
 
 
-def _texts_identity(builder: type[NLIBuilder]) -> str:
-    """Return a hash of all that card, licence and citation depend on besides the rows."""
-    cards = Path(str(files("nlihub.dataset_cards")))
-    prose = [*cards.glob("*/*.md"), *cards.glob("*/*.txt")]
-    shipped = [path for folder in {p.parent for p in builder.SHIPPED} for path in folder.iterdir()]
-    hashes = sorted((path.parent.name, path.name, hash_file(path)) for path in [*prose, *shipped])
-    parts = [builder.code_identity(), code_hash("builders.versions"), hashes]
-    return hashlib.sha256(json.dumps(parts).encode()).hexdigest()
-
-
-def _read(path: Path) -> str:
-    return path.read_text() if path.is_file() else ""
-
-
-def _is_whole(version: BuiltVersion) -> bool:
+def _is_whole(folder: Path) -> bool:
     try:
-        return not any(version.damaged_files())
+        return not any(BuiltVersion(folder).damaged_files())
     except VerificationError:
         return False
-    finally:
-        vars(version).pop("manifest", None)  # read again once it is built
 
 
 def open_version(

@@ -4,9 +4,9 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from .builders.core.load import load_config
 from .builders.core.options import check_config
 from .builders.core.registry import NAMESPACE, find_builder, get_builder
+from .builders.versions.load import load_config
 from .builders.versions.open import PathLike, build_options
 from .integrations.views import Prompting, check_view, is_prompted, make_view
 from .loaders.errors import UnknownNameError, UsageError
@@ -30,8 +30,8 @@ def load_dataset(
 ) -> Any:
     """Load a dataset of this package, from anywhere, as ``datasets.load_dataset`` would.
 
-    The sources are verified, read, checked and kept in the cache of ``datasets``; where splits are
-    named, only what they need.
+    On first use it is built from its sources, verified; where splits are named, only what they need.
+    The built version is then loaded by ``datasets``.
 
     With ``version``, a published version is loaded from the Hub instead: always the same rows, or
     an error.

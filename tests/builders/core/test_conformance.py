@@ -11,7 +11,6 @@ from completeness import find_gaps
 from conformance import CHECKS, Subject
 from conftest import ROOT
 from datasets import ClassLabel, Features, Value
-from nlihub.builders.core.datasets_builder import datasets_builder
 from nlihub.builders.core.registry import builders, get_builder
 from nlihub.builders.versions.version import BuiltVersion
 from nlihub.loaders.corpora.patterns.records import category_name
@@ -135,7 +134,6 @@ def subjects(releases, versions, folder_of, tmp_path_factory):
             ),
             "folder": datasets.load_dataset(folder, config),
             "folder, streaming": datasets.load_dataset(folder, config, streaming=True),
-            "builder": built_directly(name, config, folder_of(name)),
         }
         listed = {
             way: {split: (rows.features, list(rows)) for split, rows in loaded.items()}
@@ -161,14 +159,6 @@ def subjects(releases, versions, folder_of, tmp_path_factory):
         return made[name, config]
 
     return subject
-
-
-def built_directly(name, config, folder):
-    builder = datasets_builder(get_builder(name))(
-        config_name=config, data_dir=folder and str(folder)
-    )
-    builder.download_and_prepare()
-    return builder.as_dataset()
 
 
 @pytest.mark.parametrize("name", builders())

@@ -10,7 +10,6 @@ from collections import Counter
 import datasets
 import pyarrow.parquet as pq
 import pytest
-from nlihub.builders.core.datasets_builder import datasets_builder
 from nlihub.builders.core.registry import get_builder
 from nlihub.builders.versions.open import open_version
 from nlihub.loaders.errors import OutputError
@@ -270,11 +269,7 @@ def test_many_processes_that_need_a_dataset_for_the_first_time(tmp_path):
     ]
     assert [p.communicate()[0].strip() for p in processes] == [b"33000"] * 4
     [version] = (tmp_path / "built").iterdir()
-    assert {path.name for path in version.iterdir()} <= {
-        "open_spacenli",
-        ".open_spacenli.lock",
-        ".open_spacenli.texts",
-    }
+    assert {path.name for path in version.iterdir()} <= {"open_spacenli", ".open_spacenli.lock"}
 
 
 def test_a_wrong_source_folder_is_refused_though_the_dataset_is_in_the_cache(official, tmp_path):
@@ -285,15 +280,6 @@ def test_a_wrong_source_folder_is_refused_though_the_dataset_is_in_the_cache(off
         nlihub.load_dataset("spacenli", split="test", data_dir=tmp_path)
     with pytest.raises(ValueError, match="takes no source"):
         nlihub.load_dataset("open_spacenli", split="test", data_dir=tmp_path)
-
-
-def test_a_builder_used_directly_depends_on_the_code(monkeypatch):
-    make = datasets_builder(get_builder("open_spacenli"))
-    builder = make(config_name="projective")
-    assert builder.cache_dir.endswith(f"open_spacenli/projective/1.0.0/{builder.hash}")
-    assert make(config_name="projective").hash == builder.hash
-    monkeypatch.setattr("nlihub.builders.core.base.code_hash", lambda *_: "changed")
-    assert make(config_name="projective").hash != builder.hash
 
 
 def test_another_folder_of_the_same_name_is_not_served_from_the_cache(built, tmp_path):

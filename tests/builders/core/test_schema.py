@@ -4,7 +4,6 @@ import datasets
 import pyarrow as pa
 import pytest
 from nlihub.builders.core.base import NLIBuilder
-from nlihub.builders.core.datasets_builder import datasets_builder
 from nlihub.builders.core.encode import check_required, encode
 from nlihub.builders.core.registry import builders, get_builder
 from nlihub.builders.core.schema import COLUMNS, SPLITS, uniform_features
@@ -113,10 +112,6 @@ class TestEveryDataset:
 
     def test_configs_and_version_reach_datasets(self, builder):
         assert issubclass(builder, NLIBuilder)
-        made = datasets_builder(builder)
-        assert list(made.builder_configs) == list(builder.SPEC.configs)
-        assert builder.SPEC.default_config == made.DEFAULT_CONFIG_NAME
-        assert str(made.VERSION) == builder.SPEC.version
         assert all(set(c.splits) <= set(SPLITS) for c in builder.SPEC.configs.values())
 
     def test_every_source_is_known_by_content_or_by_counts(self, builder):
@@ -151,18 +146,6 @@ class TestEveryDataset:
                             assert values <= set(allowed)
                     if what in ("label", "category", "category, label", "domain, label"):
                         assert sum(numbers.values()) == counts["rows"]
-
-    def test_datasets_replaces_nothing_in_its_module(self, builder):
-        """Else open and Path would be other functions there, after the first builder is made."""
-        import sys
-        from pathlib import Path
-
-        makes = datasets_builder(builder)
-        modules = [sys.modules[builder.__module__], sys.modules[makes.__module__]]
-        before = [dict(vars(module)) for module in modules]
-        makes(config_name=builder.SPEC.default_config, hash="x")
-        assert [dict(vars(module)) for module in modules] == before
-        assert all(vars(module).get("Path", Path) is Path for module in modules)
 
     def test_it_has_a_card_with_every_block(self, builder):
         from nlihub.builders.versions.card import card_template, read_blocks

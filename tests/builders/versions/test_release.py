@@ -10,7 +10,6 @@ from pathlib import Path
 import pyarrow.parquet as pq
 import pytest
 from nlihub.builders.core.base import BuildOptions
-from nlihub.builders.core.datasets_builder import datasets_builder
 from nlihub.builders.core.registry import get_builder
 from nlihub.builders.core.row_digests import digest, row_hashes
 from nlihub.builders.open_spacenli import OpenSpaceNLI
@@ -247,15 +246,6 @@ def test_few_shot_has_a_hundred_of_each_pattern_and_no_text_twice(built):
         assert set(counts.values()) == {100}
     texts = [{(r["premise"], r["hypothesis"]) for r in rows} for rows in (train, test)]
     assert not texts[0] & texts[1]
-
-
-def test_the_builder_is_an_ordinary_builder_of_datasets(built, tmp_path):
-    builder = datasets_builder(OpenSpaceNLI)(config_name="projective", cache_dir=str(tmp_path))
-    builder.download_and_prepare()
-    rows = builder.as_dataset(split="test")
-    expected = pq.read_table(built / "projective" / "test-00000-of-00001.parquet")
-    assert rows.data.table["id"].to_pylist() == expected["id"].to_pylist()
-    assert rows.features == OpenSpaceNLI.SPEC.features
 
 
 def test_the_paths_of_this_machine_are_not_in_a_built_version(built):

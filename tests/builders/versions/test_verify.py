@@ -47,7 +47,7 @@ def edit_rows(folder, change, file=TEST):
     def fit(fields):
         entry = fields["configs"][config][split]
         entry["rows"] = len(rows)
-        if all(row["label"] in (0, 1, 2) and row["expressions"] is not None for row in rows):
+        if all(row["label"] in (0, 1, 2) for row in rows):
             entry["digest"] = digest(row_hashes(table, labels))
             entry["order_digest"] = order_digest(row_hashes(table, labels))
         entry["shards"][0].update(rows=len(rows), sha256=hash_file(path))
@@ -223,11 +223,6 @@ DEFECTS = [
     ("values_are_allowed", lambda f: edit_rows(f, set_value(0, "label", -1)), "label -1"),
     ("values_are_allowed", lambda f: edit_rows(f, set_value(0, "label", 5)), "label 5"),
     ("values_are_allowed", lambda f: edit_rows(f, set_value(0, "label", None)), "label None"),
-    (
-        "rows_have_their_digest",
-        lambda f: edit_rows(f, set_value(0, "expressions", None)),
-        "could not run: TypeError",
-    ),
     *(
         (
             "manifest_is_readable",
@@ -240,6 +235,7 @@ DEFECTS = [
             {"labels": [None]},
             {"columns": {"id": "string"}},
             {"configs": {}},
+            {"notes": "of a field that there is not"},
         )
     ),
     ("manifest_is_readable", lambda f: edit_manifest(f, edit_shard(file=None)), "is not a manif"),

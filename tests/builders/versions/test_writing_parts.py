@@ -329,7 +329,7 @@ def test_memory_does_not_grow_with_the_parts(tmp_path):
     sys.path = {sys.path!r}
     from nlihub.builders.core import row_digests
     from test_writing_parts import Parted, Part, write
-    row_digests._MAX_SORTED_BYTES = 1_000_000
+    row_digests._MAX_PART_BYTES = 10_000
     part = Part(tuple(("train", [f"row {{n}} " * 50 for n in range(2_000)]) for _ in range(4)))
     write(Path({str(tmp_path / "few")!r}), Parted([part] * 2))
     """

@@ -1,7 +1,7 @@
-"""Load a dataset through its builder, as ``datasets.load_dataset`` does with its own datasets."""
+"""Load a dataset by building it, and loading the built version by the ``datasets`` library."""
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -9,14 +9,13 @@ from typing import Any
 import datasets
 
 from ...loaders.atomic_write import names_full_disk
-from ...loaders.errors import NLIHubError, OutputError, UsageError
+from ...loaders.errors import OutputError, UsageError
 from ...loaders.fetching.obtain import advise_on_cache
-from .base import NLIBuilder
-from .datasets_builder import datasets_builder
-from .options import BuildOptions, check_split
+from ..core.base import NLIBuilder
+from ..core.options import BuildOptions, check_split
+from .open import ensure_built
 
-_PREPARING = ("num_proc", "download_mode", "verification_mode")
-_ARGUMENTS = ("cache_dir", "keep_in_memory", *_PREPARING)
+_ARGUMENTS = ("cache_dir", "keep_in_memory", "num_proc", "download_mode", "verification_mode")
 
 
 def load_config(
@@ -27,17 +26,14 @@ def load_config(
     streaming: bool = False,
     **arguments: Any,
 ) -> Any:
-    """Load one config of a dataset through its builder, as ``datasets.load_dataset`` does.
-
-    Rows are kept in the cache of ``datasets``, in a place that depends on the code of the dataset,
-    on the sources and on the splits that are needed.
+    """Load one config of a dataset as ``datasets.load_dataset`` does; only needed splits are built.
 
     Args:
         builder: The builder of the dataset.
         options: Where the sources are; its one config is loaded.
         split: A split (``"test"``), a part of one (``"test[:10%]"``), a sum of these, or a list;
             None takes all.
-        streaming: Whether to read rows as they are asked for, with nothing kept.
+        streaming: Whether to read rows as they are asked for.
         **arguments: ``cache_dir``, ``keep_in_memory``, ``num_proc``, ``download_mode`` and
             ``verification_mode``, with their meaning in ``datasets``.
 
@@ -49,51 +45,23 @@ def load_config(
     """
     check_arguments(arguments)
     [config] = options.configs
-    needed = needed_splits(split)
+    splits = needed_splits(split)
     known = builder.SPEC.configs[config].splits
-    for name in needed:
+    for name in splits:
         check_split(name, known, f"split of {builder.SPEC.name}/{config}")
     if streaming:
         check_streamable(split, known)
-    options = replace(options, splits=needed)
+    version = ensure_built(builder, replace(options, splits=splits))
     place = Path(arguments.get("cache_dir") or datasets.config.HF_DATASETS_CACHE)
     try:
         with names_full_disk(place):
-            return _load(builder, options, split, streaming, arguments)
-    except PermissionError as error:  # of a cache of somebody else, of which even locks are files
+            return datasets.load_dataset(
+                str(version.folder), config, split=split, streaming=streaming, **arguments
+            )
+    except PermissionError as error:  # even locks are files in the cache
         if not (advice := advise_on_cache(error)):
             raise
         raise OutputError(f"{error}{advice}") from None
-
-
-def _load(
-    builder: type[NLIBuilder],
-    options: BuildOptions,
-    split: Any,
-    streaming: bool,
-    arguments: Mapping[str, Any],
-) -> Any:
-    made = datasets_builder(builder)(
-        config_name=options.configs[0],
-        cache_dir=arguments.get("cache_dir"),
-        hash=builder.fingerprint(options)[:16],
-        options=options,
-    )
-    try:
-        if streaming:
-            builder.read_unknown_sources(options)  # before a row of them is given away
-            return made.as_streaming_dataset(split=split)
-        if Path(made.cache_dir).exists():
-            builder.read_unknown_sources(options)  # else they are read now
-        made.download_and_prepare(**{n: arguments[n] for n in _PREPARING if n in arguments})
-    except datasets.exceptions.DatasetGenerationError as error:
-        if isinstance(error.__cause__, NLIHubError | OSError):
-            raise error.__cause__ from None  # the reason itself, not that there is one
-        raise
-    return made.as_dataset(
-        split=split,
-        in_memory=bool(arguments.get("keep_in_memory")),
-    )
 
 
 def check_arguments(arguments: Iterable[str]) -> None:

@@ -81,7 +81,9 @@ def both_digests(hashes: Iterable[bytes], beside: Path | None = None) -> tuple[s
     in_order, in_any_order = hashlib.sha256(), hashlib.sha256()
     with ExitStack() as stack:
         parts = [
-            stack.enter_context(SpooledTemporaryFile(_MAX_PART_BYTES, dir=beside and str(beside)))
+            stack.enter_context(
+                SpooledTemporaryFile(_MAX_PART_BYTES, dir=None if beside is None else str(beside))
+            )
             for _ in range(_N_PARTS)
         ]
         for block in _blocks(hashes):

@@ -30,8 +30,8 @@ def load_dataset(
 ) -> Any:
     """Load a dataset of this package, from anywhere, as ``datasets.load_dataset`` would.
 
-    On first use it is built from its sources, verified; where splits are named, only what they need.
-    The built version is then loaded by ``datasets``.
+    On first use it is built from its sources, verified; where splits are named, only what they
+    need. The built version is then loaded by ``datasets``.
 
     With ``version``, a published version is loaded from the Hub instead: always the same rows, or
     an error.

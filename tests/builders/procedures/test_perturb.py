@@ -18,8 +18,12 @@ from nlihub.builders.procedures.abstracts.perturb.apply import (
 from nlihub.builders.procedures.abstracts.perturb.denials import DENIED
 from nlihub.builders.procedures.abstracts.perturb.entity_pool import EntityPool
 from nlihub.builders.procedures.abstracts.perturb.evidence import may_be_same
-from nlihub.builders.procedures.abstracts.perturb.fit_name import UNFIT
-from nlihub.builders.procedures.abstracts.perturb.grammar import form_gerund, form_past, form_third
+from nlihub.builders.procedures.abstracts.perturb.grammar import (
+    UNFIT,
+    form_gerund,
+    form_past,
+    form_third,
+)
 from nlihub.builders.procedures.abstracts.perturb.names import find_places
 from nlihub.builders.procedures.abstracts.perturb.negate import PARTIAL, POSSIBLE, Negate
 from nlihub.builders.procedures.abstracts.perturb.replace_entities import (

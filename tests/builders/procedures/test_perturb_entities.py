@@ -4,8 +4,12 @@ import pytest
 from nlihub.builders.procedures.abstracts.mechanisms.mechanism import Mechanism, Mention
 from nlihub.builders.procedures.abstracts.perturb.entity_pool import EntityPool, PoolEntity
 from nlihub.builders.procedures.abstracts.perturb.evidence import is_general, may_be_same
-from nlihub.builders.procedures.abstracts.perturb.fit_name import UNFIT, is_plural, kind_of_name
-from nlihub.builders.procedures.abstracts.perturb.grammar import uncapitalize_name
+from nlihub.builders.procedures.abstracts.perturb.grammar import (
+    UNFIT,
+    is_plural,
+    kind_of_name,
+    uncapitalize_name,
+)
 from nlihub.builders.procedures.abstracts.perturb.replace_entities import (
     MAY_BE_SAME,
     MAY_HOLD,

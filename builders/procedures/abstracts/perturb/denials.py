@@ -21,26 +21,33 @@ _WORDS = """
     persisted resist resists resisted fail fails failed failing thin equally alike stayed
 """
 _BEGINNINGS = """
-    absen abandon acquit alleg ambigu anecdot artefact artifact asked assuming attempt await
-    baseless bystander caution clarif coinciden confound conflict constant contradict contrary
-    controvers debat debunk deny denie denial deserv determined devoid disagre disappear disappoint
-    discourag discredit dismiss dispens disprov disput doubt dubio elucidat elusive epiphenomen
-    equivocal erroneous establish evaporat exaggerat examin exception exclud exonerat false flimsy
-    futile groundless harmless illusion illusory immaterial imperv implausib impossib improbab
-    inadequa incapab incidental inconclus inconsist independen indifferen indistinguish ineffect
-    ineffic inert infrequent innocent innocuous insensitiv insignifican insufficien investigat
-    irrelevan irreproducib irrespectiv lack marginal meager meagre minimal misattrib misconcep
-    misinterp misle missing mistak negligib nonsignifican oblivious overestimat overrat overstat
-    overturn pending powerless prematur purport question rebut redundan refractor refus refut
-    regardless reject remain retract scant scarc sceptic skeptic slender sought sparse speculat
-    spurious superfluous suppos tenuous trivial underpower useless vanish wonder worthless
+    abandon absen accidental accus acquit alleg ambigu anecdot anomal artefact artifact asked
+    assertion assuming attempt await baseless belied blam bystander caution claim clarif
+    coinciden conflict confound conjectur constant contaminant contention contradict contrary
+    controvers credul debat debunk decoupl denial denie deny deserv despair determined devoid
+    disagre disappear disappoint disavow disclaim discord discourag discredit discrep dismiss
+    disown dispel dispens disprov disput divorc dogma doubt dubio elsewhere elucidat elusive
+    enigma enquir epiphenomen equivocal erroneous establish evaporat exaggerat examin exception
+    exclud exonerat extrapolat fabricat fallac false fanciful far-fetched flaw flimsy folklore
+    fortuit fraud futile groundless guess harmless hesita hollow illusion illusory immaterial
+    imperv implausib impossib improbab inadequa incapab incidental inconclus inconsist incredib
+    independen indifferen indistinguish ineffect ineffic inert infrequent innocent innocuous
+    inquir insensitiv insignifican insufficien investigat irrelevan irreproducib irrespectiv
+    lack legend marginal meager meagre minimal mirage misattrib misconcep misinterp misle
+    missing mistak murky myster naive negligib nonsignifican nullif oblivious obscure obsolete
+    obstina optimis orthogonal outlier overestimat overrat overstat overturn pending powerless
+    prelim prematur provisional purport puzzl question rebut recant redundan refractor refus
+    refut regardless reject reluct remain renounc repudiat retract rumor rumour scant scapegoat
+    scarc sceptic scrutin shaky simplistic skeptic slender sought sparse speculat spurious
+    stubborn superfluous supersed suppos surmise tentativ tenuous touted trivial undermin
+    underpower useless vague vanish wary wishful withstand withstood wonder worthless
 """
 _UN = """
-    ab abat affect alter answer associat aware certain chang clear common confirm connect convinc
-    corrobor correlat decid detect determin diminish disturb document establish explor found help
-    hinder impair import impress influenc involv known likel link moved necess perturb persua
-    product promis prove relat reliab replicat resolv respons scath settl stud substant success
-    support tenab test touch tru verif warrant
+    ab affect alter answer associat aware certain chang clear common confirm connect control
+    convinc correlat corrobor decid detect determin diminish disturb document establish event
+    explor found help hinder impair import impress influenc involv known likel link moved necess
+    persua perturb product promis prove relat reliab remark replicat resolv respons scath settl
+    stud substant success support tenab test touch tru verif warrant wise
 """
 _PHRASES = (
     r"n['’]t\b",  # noqa: RUF001
@@ -52,7 +59,10 @@ _PHRASES = (
     r"\bat (?:best|most|(?:its |the |their )?baseline)\b|the same|just as|far from|short of",
     r"as (?:much|often|many|frequently|common) ",
     r"rul\w+ out|failure to|resistant to|hard to|lost (?:its |statistical )?significance",
-    r"(?:argu\w+|evidence|speak\w*) against",
+    r"(?:comparable|identical|similar(?:ly)?) (?:in|between|among|across)|\b[Pp] ?[=>] ?0?\.[1-9]",
+    r"once (?:thought|believed|held)|ongoing|future|under (?:study|investigation|way|trial)",
+    r"\bas (?:did|do|does|were|was|in) (?:the )?(?:control|placebo|wild|vehicle|untreated)",
+    r"apart from|save for|barring|(?:argu\w+|evidence|speak\w*) against",
     r"(?:against|contest|challeng\w+) (?:an?|any|the|this) (?:role|effect|view|idea|notion|link)",
     r"(?:yet|has|have|had|needs?|ought) to be|(?:needed|required|necessary) before",
     r"further (?:stud|work|research|trial|evidence|exper)|null (?:effect|result|find|hyp)",

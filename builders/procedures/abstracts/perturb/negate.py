@@ -13,7 +13,6 @@ from collections.abc import Callable, Mapping
 from .....loaders.corpora.abstracts.markers import MARKER
 from ..mechanisms.mechanism import Mechanism
 from .denials import DENIED, find_denials
-from .fit_name import is_plural
 from .grammar import (
     base_of_past,
     base_of_third,
@@ -21,6 +20,7 @@ from .grammar import (
     form_third,
     is_base,
     is_participle,
+    is_plural,
     verb_lists,
     word_list,
 )

@@ -19,7 +19,7 @@ from ..mechanisms.mechanism import Mechanism, Mention
 from .denials import DENIED, is_denied
 from .entity_pool import EntityPool, PoolEntity
 from .evidence import is_general, may_be_same, may_hold_for
-from .fit_name import UNFIT, replace_name
+from .grammar import UNFIT, replace_name
 from .names import MarkedSentence, find_name
 from .strategy import Choices, Perturbed, Proposals, Strategy
 

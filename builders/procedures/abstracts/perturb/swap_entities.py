@@ -15,7 +15,7 @@ from typing import ClassVar
 from ..mechanisms.mechanism import Mechanism
 from .denials import DENIED, is_denied
 from .evidence import is_mutual
-from .fit_name import UNFIT, replace_name
+from .grammar import UNFIT, replace_name
 from .names import MARKERS, EntityPlace, MarkedSentence, plain_name
 from .strategy import Choices, Perturbed, Proposals, Strategy, TextEdit
 

@@ -94,9 +94,8 @@ def draw_negatives(
 ) -> Drawn:
     """Draw negatives, as many of each strategy, and positives among them.
 
-    A pair whose mechanism is not yet in this or an earlier batch comes before the others: a second
-    conclusion for a text would tell that one of the two is wrong. The kind with the fewest pairs
-    left chooses first.
+    Pairs of mechanisms that are in no batch yet come first: two conclusions of one text would
+    reveal that one of them is wrong. The strategy with the fewest pairs left draws first.
 
     Args:
         version: A version with BioNLI's labels; its main config.

@@ -253,8 +253,8 @@ def sample_negatives(
 
     Raises:
         UnknownNameError: There is no negative of a strategy.
-        UsageError: The version is none of that kind, nothing is asked for or left, the last batch
-            has no answers yet, or the batches ask something else or others.
+        UsageError: The version has no such pairs, none are left, or the last batch has no answers
+            yet; or the batches ask another question, or another number of people.
         VerificationError: A file of the version was changed since it was built.
         AnnotationError: The batches, or the answers to them, are malformed or of other pairs.
         OutputError: Another batch was written at the same time.
@@ -291,8 +291,8 @@ def sample_patterns(
 
     Raises:
         UnknownNameError: There is no such pattern or inference class.
-        UsageError: The version is none of that kind, nothing is asked for or left, the last batch
-            has no answers yet, or the batches ask something else or others.
+        UsageError: The version has no such pairs, none are left, or the last batch has no answers
+            yet; or the batches ask another question, or another number of people.
         VerificationError: A file of the version was changed since it was built.
         AnnotationError: The batches, or the answers to them, are malformed or of other problems.
         OutputError: Another batch was written at the same time.

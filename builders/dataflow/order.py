@@ -83,7 +83,7 @@ class OrderedRows:
         shards = sorted(zip([s.key for s in self.work.shards], self.folders, strict=True))
         groups = [shards[n : n + _RUN_SHARDS] for n in range(0, len(shards), _RUN_SHARDS)]
         configs = sorted({config for config, _ in self.keys})
-        job = _RunWriter(self.chosen, self.schema, configs, self.n_parts)
+        job = _RunWriter(self.chosen, configs, self.n_parts)
         # The name of the chosen rows' folder names all that they depend on.
         folders = self.work.map(f"sorting {self.chosen[0].parent.name}", job, groups)
         runs = [path for folder in folders for path in sorted(folder.iterdir())]
@@ -95,7 +95,6 @@ class _RunWriter:
     """Writes the chosen rows of some shards as runs."""
 
     chosen: Sequence[Path]
-    schema: pa.Schema
     configs: Sequence[str]
     n_parts: int
 

@@ -239,11 +239,13 @@ def _alone(place: Path) -> Iterator[None]:
 
 def _group(files: Sequence[PaperFile], shard_bytes: int) -> Iterator[list[PaperFile]]:
     group: list[PaperFile] = []
+    size = 0
     for file in files:
         group.append(file)
-        if sum(one.size for one in group) >= shard_bytes:
+        size += file.size
+        if size >= shard_bytes:
             yield group
-            group = []
+            group, size = [], 0
     if group:
         yield group
 

@@ -83,19 +83,19 @@ class ReadAbstracts:
                 stack.enter_context(TableWriter(folder, name, schema, 5_000))
                 for name, schema in SCHEMAS.items()
             )
-            seq = 0
+            key, seq = shard.key, 0
             for file in shard.files:
                 for unit, left_out in read_part(file):
                     here: int | None = None
                     if isinstance(unit, SkippedAbstract) and unit.unit not in _WHOLE:
-                        parts.add(*_place(shard.key, None, unit, unit.unit, unit))
+                        parts.add(*_place(key, None, unit, unit.unit, unit))
                     else:
                         here = seq
                         tables = units, mechanisms, entities
-                        _add_unit(shard.key, seq, unit, left_out, self.rules, *tables)
+                        _add_unit(key, seq, unit, left_out, self.rules, *tables)
                         seq += 1
                     for part in left_out:
-                        parts.add(*_place(shard.key, here, part, part.unit, part))
+                        parts.add(*_place(key, here, part, part.unit, part))
 
 
 def _add_unit(

@@ -164,35 +164,29 @@ class _Construction:
         if "SREO" in recipe.strategy_names:
             self._work.select([POOL], self._tables, self._database)
             pool = store_pool(self._database, self._work.folder)
-        written, kinds = self._write() if self._writer else ({}, [])
-        taken: dict[int, list[int]] = {}
-        for shard, seq in self._database.execute("SELECT shard, seq FROM taken ORDER BY seq"):
-            taken.setdefault(shard, []).append(seq)
-        chosen = [
-            ChosenShard(
-                shard.key,
-                shard.folder,
-                np.array(taken.get(shard.key, ()), np.int64),
-                written.get(shard.key, {}),
-            )
-            for shard in self._work.shards
-        ]
+        written, kinds = self._write(self._writer) if self._writer else ({}, [])
+        taken = self._database.read("SELECT shard, seq FROM taken ORDER BY shard, seq")
+        keys, places = taken["shard"].to_numpy(), taken["seq"].to_numpy()
+        chosen = []
+        for shard in self._work.shards:
+            start, end = (np.searchsorted(keys, shard.key, side) for side in ("left", "right"))
+            its_written = written.get(shard.key, {})
+            chosen.append(ChosenShard(shard.key, shard.folder, places[start:end], its_written))
         job = MakeNegatives(recipe.strategy_names, recipe.seed, pool, recipe.domain)
         folders = self._work.map("negatives", job, chosen)
         return folders, list(dict.fromkeys([*recipe.strategy_names, *kinds]))
 
-    def _write(self) -> tuple[dict[int, dict[int, Outcomes]], list[str]]:
-        """Let the writer write for all mechanisms, which it takes at once.
+    def _write(self, writer: Writer) -> tuple[dict[int, dict[int, Outcomes]], list[str]]:
+        """Let a writer write for all mechanisms, which it takes at once.
 
         Returns:
             What it wrote, by shard and place, and its kinds.
         """
-        assert self._writer is not None  # noqa: S101  for mypy
         found = [row for batch in self._database.batches(TAKEN) for row in batch.to_pylist()]
         mechanisms = [parse_mechanism(row["json"]) for row in found]
         written: dict[int, dict[int, Outcomes]] = {}
         kinds: dict[str, None] = {}
-        for row, outcomes in zip(found, self._writer.write(mechanisms), strict=True):
+        for row, outcomes in zip(found, writer.write(mechanisms), strict=True):
             written.setdefault(row["shard"], {})[row["seq"]] = outcomes
             kinds |= dict.fromkeys(outcomes)
         return written, list(kinds)

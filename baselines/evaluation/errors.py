@@ -154,7 +154,7 @@ def sample_errors(
 
 def check_output(folder: Path) -> None:
     """Check that there is nothing where errors are to be written; raises ``OutputError``."""
-    if folder.exists():
+    if folder.exists() and not (folder.is_dir() and not any(folder.iterdir())):
         raise OutputError(f"{folder} exists; name another folder for these errors.")
 
 

@@ -411,7 +411,7 @@ def _make_log(rows: list[_Row], *, ended: str = "complete", **facts: Any) -> Har
     told: dict[str, Any] = dict(zip(_ABOUT, about, strict=True))
     for value in (*about, *(row.id for row in rows)):
         if not isinstance(value, str):
-            raise ValueError(f"{value!r} ; expected a text")
+            raise ValueError(f"expected a text, got {value!r}")
     if told["dataset"] not in builders():
         raise ValueError(f"the dataset {told['dataset']}")
     labels = get_builder(told["dataset"]).SPEC.labels

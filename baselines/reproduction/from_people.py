@@ -24,7 +24,7 @@ def make_agreement(entry: Entry, at_hand: AtHand) -> Made:
     """Review annotation batches, the paper's figures beside ours.
 
     Raises:
-        UsageError: There are several folders of batches.
+        UsageError: There are several folders of batches, or they ask another question.
         AnnotationError: The batches or the answers are malformed.
     """
     return _compare(entry, "Agreement", at_hand.batches)
@@ -53,6 +53,8 @@ def _compare(entry: Entry, title: str, folders: Sequence[Path]) -> Made:
         ours = _codes(found)
     else:
         ours = _validation(found)
+    if entry.numbers and not entry.numbers.keys() & ours.keys():
+        raise UsageError(f"{folders[0]} asks another question than {entry.id}.")
     rows = compare_numbers(entry.numbers, {n: v for n, v in ours.items() if v is not None})
     table = ComparedTable(title, ("", *_COMPARED), rows)
     return Made([table], [f"Ours: {folders[0]}."], set(entry.numbers))

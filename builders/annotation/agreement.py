@@ -60,7 +60,7 @@ class Share:
 
 
 def share(flags: Iterable[bool]) -> Share:
-    """Return the share of what is true."""
+    """Return the share of true flags."""
     listed = list(flags)
     return Share(sum(listed), len(listed))
 
@@ -71,11 +71,11 @@ def tally(
     measure: Callable[[list[_Row]], _Figure],
     names: Iterable[str] | None = None,
 ) -> dict[str, _Figure]:
-    """Measure rows apart.
+    """Measure each group of rows.
 
     Args:
         rows: The rows.
-        by: What rows are told apart by.
+        by: The key to group by.
         measure: The figure of some rows.
         names: The values of ``by`` to return; None returns those that occur, sorted.
     """

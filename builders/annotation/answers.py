@@ -12,6 +12,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from filelock import FileLock
+
 from ...loaders.atomic_write import whole_file
 from ...loaders.errors import AnnotationError, Defect, UsageError
 from ...loaders.json_text import parse_json
@@ -103,7 +105,9 @@ def read_answers(folder: Path, batches: Sequence[Batch]) -> Answers:
     except (ValueError, KeyError, TypeError, AttributeError, StopIteration) as error:
         problem = f"not as it was written: {type(error).__name__} {error}"
         defect = Defect(str(folder / ANSWERS_FILE), 0, "", problem)
-        raise AnnotationError([defect], "Import the answers into another copy.") from None
+        raise AnnotationError(
+            [defect], f"Restore {ANSWERS_FILE}, or delete it and import the answers again."
+        ) from None
     items = {key: item for batch in batches for key, item in batch.items.items()}
     return Answers(by_key, dict(sorted(blank.items())), settle_completions(items, completed))
 
@@ -123,6 +127,7 @@ def import_files(folder: Path, batches: Sequence[Batch], files: Sequence[Path]) 
             is not named after a person; an item is unknown or has other texts; a person answered an
             item twice; an answer is not among those of the question; a sentence is completed by
             other words, or where that is not asked for. Lists every defect with file and line.
+        AnnotationError: The answers in the folder are damaged.
         UsageError: Nothing is answered.
         OutputError: The folder cannot be written to.
     """
@@ -141,7 +146,7 @@ def import_files(folder: Path, batches: Sequence[Batch], files: Sequence[Path]) 
             continue
         for entry in entries:
             name, item = places.get(entry.key, ("", None))
-            written = new[name].setdefault(entry.person, {})
+            written = new.get(name, {}).get(entry.person, {})
             problems = [_find_misplaced(entry, places)]
             if item:
                 problems += _find_problems(entry, item, question)
@@ -149,21 +154,23 @@ def import_files(folder: Path, batches: Sequence[Batch], files: Sequence[Path]) 
             cells |= {column: _plain(entry.cells[column]) for column in COMPLETED}
             if any(cells.values()) and entry.key in written:
                 problems.append(f"{entry.person} has already answered the pair {entry.key!r}")
-            if any(cells.values()):
-                written[entry.key] = cells
+            if any(cells.values()):  # a blank sheet leaves what was answered before
+                new[name][entry.person] = {**written, entry.key: cells}
             defects += (Defect(str(path), entry.line, entry.where, p) for p in problems if p)
     if defects:
         advice = "Nothing was imported. Correct the files, or have the annotators correct them."
         raise AnnotationError(defects, advice)
-    if not any(written for people in new.values() for written in people.values()):
-        names = ", ".join(file.name for file in files)
+    if not new:
+        names = ", ".join(file.name for file in files) or "no file"
         raise UsageError(f"{names}: no pair is answered; submit answers before exporting.")
-    stored = _read_stored(folder)
-    for name, people in new.items():
-        stored[name] = dict(sorted({**stored.get(name, {}), **people}.items()))
-    with whole_file(folder / ANSWERS_FILE) as partial:
-        text = json.dumps(dict(sorted(stored.items())), indent=1)
-        partial.write_text(text + "\n", encoding="utf-8")
+    with FileLock(folder / ".answers.lock"):  # others may import at the same time
+        read_answers(folder, batches)
+        stored = _read_stored(folder)
+        for name, people in new.items():
+            stored[name] = dict(sorted({**stored.get(name, {}), **people}.items()))
+        with whole_file(folder / ANSWERS_FILE) as partial:
+            text = json.dumps(dict(sorted(stored.items())), indent=1)
+            partial.write_text(text + "\n", encoding="utf-8")
 
 
 def _read_stored(folder: Path) -> _Stored:

@@ -40,22 +40,22 @@ _NAME = re.compile(r"batch-([0-9]{3,})")
 
 @dataclass(frozen=True)
 class Question:
-    """A question to people about the two texts of an item.
+    """A question to people about the two texts of an item; its wording may change.
 
     Attributes:
         name: Its name: ``relation``, ``follows``, ``truth`` or ``error``.
         headings: The headings of premise and hypothesis in Label Studio.
         task: The task, lines of Markdown that end in a list.
         labels: By answer that is a label or a code, its meaning; may be empty.
-        others: By answer that is none, its meaning.
+        others: Answers that are no labels, with their meaning.
         person: What the people are called; their sheets are named after it.
         several: Whether further answers may follow the main one.
         may_complete: Whether people may complete sentences that are broken.
     """
 
     name: str
-    headings: tuple[str, str]
-    task: tuple[str, ...]
+    headings: tuple[str, str] = field(compare=False)
+    task: tuple[str, ...] = field(compare=False)
     labels: Mapping[str, str]
     others: Mapping[str, str] = field(default_factory=dict)
     person: str = "annotator"

@@ -56,6 +56,8 @@ def build(
             takes what the last batch was drawn for.
 
     Raises:
+        UsageError: There is no batch of pairs from papers, a quota is wrong, or the output is the
+            folder of the version.
         CorpusError: A class has fewer confirmed pairs than wanted, or people completed a sentence
             of a confirmed pair differently.
         VerificationError: A file of the version was changed since it was built.

@@ -62,6 +62,10 @@ def draw_pairs(
         n_pairs: How many pairs to draw; None takes for each class the most that any class lacks.
         seed: The key of the hashes.
 
+    Raises:
+        UsageError: The number of pairs is below 1.
+        AnnotationError: A pair of an earlier batch has another text now, or is gone.
+
     Source: SciNLI, section 3.3: each iteration takes a balanced random sample.
     """
     by_class: defaultdict[tuple[str, str], dict[Cell, int]] = defaultdict(dict)
@@ -81,7 +85,7 @@ def draw_pairs(
     candidates = [
         (Cell(row["split"], row["domain"], row["label"]), row["id"], row["id"]) for row in rows
     ]
-    return _draw(version, earlier, candidates, wanted, seed, pair_facts, UNBALANCED)
+    return _draw(version, earlier, candidates, wanted, seed, _pair_facts, UNBALANCED)
 
 
 def draw_negatives(
@@ -116,14 +120,14 @@ def draw_negatives(
     _check_labels(version, BIONLI_LABELS, "a version with adversarial negatives")
     candidates = []
     for row in read_rows(version, version.main_config, _COLUMNS):
-        kind = negative_facts(row)["category"]
+        kind = _negative_facts(row)["category"]
         if kind is not None:
             group = row["id"] if row["group"] is None else f"group {row['group']}"
             candidates.append((kind, row["id"], group))
     known = {kind for kind, *_ in candidates} - {CONTROLS}
     if not known:
         raise UsageError(f"{version.folder} has no negatives with a category.")
-    names = sorted(known) if strategies is None else list(strategies)
+    names = sorted(known if strategies is None else {*strategies})
     for name in names:
         if name not in known:
             raise UnknownNameError.of("strategy", name, known)
@@ -135,7 +139,7 @@ def draw_negatives(
         )
     wanted = {**_divide(n_negatives, names, seed), CONTROLS: n_controls}
     config = version.main_config
-    return _draw(version, earlier, candidates, wanted, seed, negative_facts, config)
+    return _draw(version, earlier, candidates, wanted, seed, _negative_facts, config)
 
 
 def draw_problems(
@@ -181,12 +185,10 @@ def draw_problems(
         rows = [row for row in rows if given is None or row[column] in given]
     names = {row["group"] for row in rows}
     number = PER_PATTERN * len(names) if n_pairs is None else n_pairs
-    if number < 1:
-        raise UsageError(f"{number} problems of {len(names)} patterns: expected 1 or more of both.")
     candidates = [(row["group"], row["id"], row["id"]) for row in rows]
     config = version.main_config
     wanted = _divide(number, names, seed)
-    return _draw(version, earlier, candidates, wanted, seed, problem_facts, config)
+    return _draw(version, earlier, candidates, wanted, seed, _problem_facts, config)
 
 
 def has_patterns(version: BuiltVersion) -> bool:
@@ -194,20 +196,20 @@ def has_patterns(version: BuiltVersion) -> bool:
     return tuple(version.manifest.labels) == PATTERN_LABELS
 
 
-def pair_facts(row: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what answers to a pair from papers are tallied by."""
+def _pair_facts(row: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the columns by which answers to a pair from papers are tallied."""
     return {name: row[name] for name in ("label", "domain", "split")}
 
 
-def negative_facts(row: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what answers to a negative or a control are tallied by."""
+def _negative_facts(row: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the columns by which answers to a negative or a control are tallied."""
     is_entailed = row["label"] == "entailment"
     facts = {"label": "yes" if is_entailed else "no", "domain": row["domain"]}
     return {**facts, "category": CONTROLS if is_entailed else row["category"]}
 
 
-def problem_facts(row: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what answers to a problem of a pattern are tallied by."""
+def _problem_facts(row: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the columns by which answers to a problem of a pattern are tallied."""
     return {name: row[name] for name in ("label", "domain", "group", "category")}
 
 
@@ -308,6 +310,8 @@ def _draw(
 
 def _divide(n: int, kinds: Collection[_Kind], seed: int) -> dict[_Kind, int]:
     """Divide a number evenly; keyed hashes decide which kinds have one more."""
+    if n < 1 or not kinds:
+        raise UsageError(f"{n} pairs of {len(kinds)} kinds are asked for; expected 1 or more.")
     whole, n_more = divmod(n, len(kinds))
     turns = sorted(kinds, key=lambda kind: keyed_hash(str(kind), str(seed), "turn"))
     return {kind: whole + (place < n_more) for place, kind in enumerate(turns)}

@@ -191,7 +191,7 @@ def _cells(values: dict[str, list[str]]) -> dict[str, str]:
 def _person(record: dict[str, Any], name: str) -> str:
     value = record.get(name)
     if isinstance(value, dict):
-        value = value.get("id", value.get("email"))
+        value = value.get("id") or value.get("email")
     if isinstance(value, bool) or not isinstance(value, int | str) or not str(value).strip():
         raise _MalformedError(f"no {name}: the annotator is not known")
     return str(value)

@@ -1,4 +1,4 @@
-"""Tasks for people: the four questions of the papers, from a draw to what the answers come to.
+"""Tasks for people: the four questions of the papers, from the draw to the figures.
 
 Each is a question, a draw of items and a measure of the answers. All have one folder layout, one
 reader and one importer; an answer may come to any batch at any time.
@@ -177,8 +177,9 @@ def export(
         seed: Decides which pairs are drawn.
 
     Raises:
-        UsageError: Every class has its quota, none of what it lacks is left, or the last batch has
-            no answers yet.
+        UsageError: The version was not made from papers, a quota or the number of annotators is
+            too small, every class has its quota, none of what it lacks is left, or the last batch
+            has no answers yet; or the batches ask another question.
         VerificationError: A file of the version was changed since it was built.
         AnnotationError: The batches, or the answers to them, are malformed or of other pairs.
         OutputError: Another batch was written at the same time.
@@ -307,7 +308,7 @@ def sample_patterns(
 
 
 def _read_answered(folder: PathLike, question: Question) -> list[Batch]:
-    """Read the batches of a folder, which must ask a question and have answers, or be none."""
+    """Read the batches of a folder; refuse those that ask something else or have no answers."""
     batches = read_batches(local_path(folder))
     answers = read_answers(local_path(folder), batches)
     for batch in batches:
@@ -337,7 +338,7 @@ def _hand_out(
 
 
 def import_answers(batches: PathLike, answers: Sequence[PathLike]) -> None:
-    """Import answers to any batches of a folder, in any order; ``review`` says what they come to.
+    """Import answers to any batches of a folder, in any order; ``review`` measures them.
 
     Args:
         batches: The folder of batches: of pairs, of negatives, of patterns, or of errors.
@@ -356,7 +357,7 @@ def import_answers(batches: PathLike, answers: Sequence[PathLike]) -> None:
 def review(
     batches: PathLike, *, min_agreement: float | None = None
 ) -> Review | Quality | PatternValidation | CodeTally:
-    """Return what the answers to the batches of a folder come to.
+    """Measure the answers to the batches of a folder.
 
     Args:
         batches: The folder of batches.
@@ -382,8 +383,19 @@ def review(
 
 
 def open_batches(folder: Path) -> list[Batch]:
-    """Return the batches of a folder that has some."""
+    """Read the batches of a folder.
+
+    Raises:
+        UsageError: There is no batch, or it asks a question of a newer nlihub.
+        AnnotationError: A batch is missing or damaged.
+    """
     found = read_batches(folder)
+    for batch in found:
+        if batch.question.name not in MEASURES:
+            raise UsageError(
+                f"{batch.folder} asks the question {batch.question.name!r}; expected "
+                f"{', '.join(MEASURES)}. Was it made by a newer nlihub?"
+            )
     if not found:
         raise UsageError(
             f"{folder} has no batch; make one: nlihub annotate export, nlihub annotate sample, or "
@@ -415,7 +427,7 @@ def read_coding_scheme(path: Path) -> dict[str, str]:
         AnnotationError: The file cannot be read, or lacks a column; a code is blank, has a ``;`` or
             no description, or occurs twice whatever its case; or there are fewer than two codes.
     """
-    rows, defects = read_sheet(path, ("code", "description"))
+    rows, defects = read_sheet(path, ("code", "description"), mark="")
     codes: dict[str, str] = {}
     for line, row in rows:
         code, description = (" ".join(text.split()) for text in row.values())

@@ -1,4 +1,4 @@
-"""The hash of code, so that no stage takes up what an earlier rule made."""
+"""A hash of the package's code, so that what an earlier rule made is made anew."""
 
 import hashlib
 from functools import cache

@@ -71,5 +71,5 @@ def fleiss_kappa(ratings: Sequence[Collection[str]]) -> float | None:
 def show_kappa(kappa: float | None) -> str:
     """Show a kappa as text, with the reason where it is undefined."""
     if kappa is None:
-        return "undefined (there are no answers, or all are the same)"
+        return "undefined (fewer than two answers to each, or all are the same)"
     return f"{kappa:.2f}"

@@ -2,6 +2,7 @@
 
 import json
 from importlib.resources import files
+from keyword import iskeyword
 from pathlib import Path
 from string import Template
 
@@ -46,16 +47,17 @@ def write_new_dataset(name: str, root: Path) -> list[Path]:
 
     Raises:
         SourceNotFoundError: The folder is not a checkout.
-        UsageError: The name is not snake_case.
+        UsageError: The name is not snake_case, or a keyword of Python.
         OutputError: The name is taken; nothing is written.
     """
     check_checkout(root)
-    if not is_name(name):
+    if not is_name(name) or iskeyword(name):
         raise UsageError(f"{name!r} is not a snake_case name, as in my_set.")
     sources = root / _SOURCES
     catalogue = sources.read_text(encoding="utf-8")
     targets = {what: root / path for what, path in skeleton_files(name).items()}
     taken = [str(path.relative_to(root)) for path in targets.values() if path.exists()]
+    taken += [f"builders/{name}"] * (root / "builders" / name).exists()
     taken += [f"{name} in {_SOURCES}"] * (name in json.loads(catalogue))
     if taken:
         raise OutputError(f"{name} exists: {', '.join(taken)}. Choose another name.")

@@ -22,7 +22,8 @@ from nlihub.baselines.reproduction.at_hand import find_at_hand, list_lacks, show
 from nlihub.baselines.reproduction.entries import MAKERS, NEEDS, PAPERS, Entry, entries
 from nlihub.baselines.reproduction.from_systems import _sources
 from nlihub.baselines.runs.folder import RECORD
-from nlihub.builders.annotation.batch import BATCH_FILE
+from nlihub.builders.annotation.batch import BATCH_FILE, Batch
+from nlihub.builders.annotation.task import ERROR
 from nlihub.builders.bionli import BioNLI
 from nlihub.builders.core.registry import get_builder
 from nlihub.builders.scinli import SciNLI
@@ -151,6 +152,7 @@ def test_a_malformed_entry_is_refused(changed, message):
 
 def test_folders_are_told_apart_by_files_that_are_written():
     assert (at_hand.RUN_FILE, at_hand.BATCH_FILE) == (RECORD, BATCH_FILE)
+    assert Batch(Path("b"), ERROR, 1, {}, {}).sheets.name == at_hand.CODERS_FOLDER
 
 
 def test_each_kind_of_folder_is_known(built, tmp_path):

@@ -64,6 +64,8 @@ def test_new_writes_five_files_and_says_what_to_do(checkout):
     [
         ("scinli", "scinli exists: loaders/releases/scinli.py"),
         ("My-Set", "'My-Set' is not a snake_case name"),
+        ("class", "'class' is not a snake_case name"),
+        ("core", "core exists: builders/core"),
     ],
 )
 def test_new_refuses_and_writes_nothing(checkout, name, said):

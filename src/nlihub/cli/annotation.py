@@ -146,9 +146,11 @@ def import_command(
     min_agreement: MinAgreement = None,
     as_json: Json = False,
 ) -> None:
-    """Import answers to any batches of a folder, and report what they come to."""
+    """Import answers to any batches of a folder, and report agreement."""
     from .. import annotation
 
+    if min_agreement is not None:
+        annotation.review(batches, min_agreement=min_agreement)  # refuses what has no patterns
     annotation.import_answers(batches, answers)
     _show(batches, min_agreement, as_json)
 
@@ -157,7 +159,7 @@ def import_command(
 def review_command(
     batches: Batch, min_agreement: MinAgreement = None, as_json: Json = False
 ) -> None:
-    """Report what the answers come to: agreement, kappa, what is missing, labels that hold."""
+    """Report on the answers: agreement, kappa, what is missing, labels that hold."""
     _show(batches, min_agreement, as_json)
 
 

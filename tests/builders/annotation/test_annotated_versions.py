@@ -130,9 +130,11 @@ def test_the_same_answers_give_the_same_bytes(version, tmp_path):
     annotate(version, tmp_path / "batches")
     one = nlihub.annotation.build(version, tmp_path / "batches", tmp_path / "1")
     other = nlihub.annotation.build(version, tmp_path / "batches", tmp_path / "2")
-    for path in one.rglob("*"):
-        if path.is_file():
-            assert path.read_bytes() == (other / path.relative_to(one)).read_bytes()
+    first, second = (
+        {path.relative_to(at): path.read_bytes() for path in at.rglob("*") if path.is_file()}
+        for at in (one, other)
+    )
+    assert first == second
 
 
 def test_other_answers_give_another_source(version, tmp_path):
@@ -191,6 +193,9 @@ def test_what_makes_no_sense_is_refused(version, tmp_path, built):
             nlihub.annotation.build(version, tmp_path / "batches", tmp_path / "gold", wrong)
     with pytest.raises(UsageError, match="1 or more in each split"):
         nlihub.annotation.export(version, tmp_path / "b", {**QUOTAS, "validation": 0})
+    for number in (0, -5):
+        with pytest.raises(UsageError, match=f"{number} pairs of .* expected 1 or more"):
+            nlihub.annotation.export(version, tmp_path / "b", QUOTAS, n_pairs=number)
     gold = nlihub.annotation.build(version, tmp_path / "batches", tmp_path / "gold")
     with pytest.raises(OutputError, match="whose labels people have judged"):
         from_papers("my_nli", version.parent.parent / "papers.jsonl", gold.parent)

@@ -271,6 +271,38 @@ def test_answers_come_to_any_batch_at_any_time(tmp_path):
     assert answers.blank == {"9": 0, "annotator-1": 3, "annotator-2": 0}
 
 
+def test_imports_at_once_keep_all_answers(tmp_path):
+    (batch,) = export(tmp_path / "b", items_of(40))
+    people = batch.people
+    sheets = [fill_in(batch, person, lambda _: "neutral", tmp_path / "s") for person in people]
+    start = threading.Barrier(len(sheets))
+
+    def run(sheet):
+        start.wait()
+        import_files(tmp_path / "b", [batch], [sheet])
+
+    threads = [threading.Thread(target=run, args=(sheet,)) for sheet in sheets]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    answers = read_answers(tmp_path / "b", [batch])
+    assert all(set(given) == set(people) for given in answers.by_key.values())
+
+
+def test_a_blank_sheet_leaves_what_was_answered(tmp_path):
+    (batch,) = export(tmp_path / "b", items_of())
+    first, second = batch.people[:2]
+    import_files(tmp_path / "b", [batch], [fill_in(batch, first, lambda _: "neutral", tmp_path)])
+    blank = fill_in(batch, first, lambda _: "", tmp_path / "blank")
+    new = fill_in(batch, second, lambda _: "reasoning", tmp_path)
+    import_files(tmp_path / "b", [batch], [blank, new])
+    answers = read_answers(tmp_path / "b", [batch])
+    assert all(
+        given == {first: "neutral", second: "reasoning"} for given in answers.by_key.values()
+    )
+
+
 def test_all_defects_of_sheets_are_listed_at_once(tmp_path):
     batches = export(tmp_path / "b", items_of())
     (batch,) = batches
@@ -343,8 +375,11 @@ def test_a_malformed_sheet(tmp_path, text, line, message):
 def test_damaged_answers_are_reported(tmp_path, text):
     batches = export(tmp_path, items_of())
     (tmp_path / "answers.json").write_text(text)
-    with pytest.raises(AnnotationError, match="not as it was written"):
-        read_answers(tmp_path, batches)
+    new = fill_in(batches[0], "annotator-1", lambda _: "neutral", tmp_path / "s")
+    for run in (read_answers, lambda *given: import_files(*given, [new])):
+        with pytest.raises(AnnotationError, match="not as it was written"):
+            run(tmp_path, batches)
+    assert (tmp_path / "answers.json").read_text() == text
 
 
 # -------------------------------------------------------------------------------- Label Studio

@@ -220,6 +220,8 @@ def test_what_makes_no_sense_is_refused(version, tmp_path):
         sample(strategies=["GENND"])
     with pytest.raises(UsageError, match="expected 1 or more"):
         sample(n_pairs=0)
+    with pytest.raises(UsageError, match="expected 1 or more"):
+        sample(strategies=[], n_pairs=5)
     with pytest.raises(UsageError, match="a majority needs 2"):
         sample(n_annotators=1)
     with pytest.raises(UsageError, match="has no batch; make one"):

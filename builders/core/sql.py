@@ -151,7 +151,9 @@ class Database:
         if had_few and self._n_bytes > _FEW_BYTES:
             self.execute("RESET threads")  # one a core
         # A path is a pattern there: /a/[b]/c.parquet would be read as /a/b/c.parquet.
-        return f"read_parquet({list_of_texts(glob.escape(str(path.absolute())) for path in files)})"
+        # So is a folder year=2024, as a column.
+        listed = list_of_texts(glob.escape(str(path.absolute())) for path in files)
+        return f"read_parquet({listed}, hive_partitioning = false)"
 
     def execute(self, query: str) -> list[tuple[Any, ...]]:
         """Run a statement, and return the rows of its result as Python values: few, by nature."""

@@ -31,9 +31,9 @@ from .work import Work
 ROWS = "rows"
 #: The table ``rows`` has this column before those of the dataset.
 ORDER_KEY = pa.field("order_key", pa.int64())
-#: Rows of a part, about; they are sorted in memory.
+#: Approximate number of rows in a part, which is sorted in memory.
 PART_ROWS = 300_000
-_RUN_ROWS = 300_000
+_RUN_ROWS, _RUN_BYTES = 300_000, 500_000_000  # a column of texts has less than 2 GB
 _RUN_SHARDS = 64
 _BATCH_ROWS = 20_000
 _COMPRESSED = pa.ipc.IpcWriteOptions(compression="zstd")
@@ -85,7 +85,7 @@ class OrderedRows:
         configs = sorted({config for config, _ in self.keys})
         job = _RunWriter(self.chosen, configs, self.n_parts)
         # The name of the chosen rows' folder names all that they depend on.
-        folders = self.work.map(f"sorting {self.chosen[0].parent.name}", job, groups)
+        folders = self.work.map("sorting", job, groups, self.chosen[0].parent.name)
         runs = [path for folder in folders for path in sorted(folder.iterdir())]
         return [_Part(number, runs, self.schema, self.keys) for number in range(self.n_parts)]
 
@@ -100,13 +100,14 @@ class _RunWriter:
 
     def __call__(self, shards: Sequence[tuple[int, Path]], folder: Path) -> None:
         waiting: list[pa.Table] = []
-        n_rows = n_runs = 0
+        n_rows = n_bytes = n_runs = 0
         for table in self._rows(shards):
             waiting.append(table)
             n_rows += len(table)
-            if n_rows >= _RUN_ROWS:
+            n_bytes += table.nbytes
+            if n_rows >= _RUN_ROWS or n_bytes >= _RUN_BYTES:
                 self._write(waiting, folder / f"{n_runs:05d}.arrow")
-                waiting, n_rows, n_runs = [], 0, n_runs + 1
+                waiting, n_rows, n_bytes, n_runs = [], 0, 0, n_runs + 1
         if waiting:
             self._write(waiting, folder / f"{n_runs:05d}.arrow")
 
@@ -114,7 +115,7 @@ class _RunWriter:
         """Yield the chosen rows, some at a time, each with where it belongs."""
         first, last = shards[0][0], shards[-1][0]
         bounds = (pc.field("shard") >= first) & (pc.field("shard") <= last)
-        found = [pq.read_table(path, filters=bounds) for path in self.chosen]
+        found = [pq.read_table(path, filters=bounds, partitioning=None) for path in self.chosen]
         chosen = pa.concat_tables(found).sort_by([("shard", "ascending"), ("row", "ascending")])
         keys = chosen["shard"].to_numpy()
         for key, folder in shards:
@@ -151,7 +152,7 @@ class _RunWriter:
 
 
 def part_of(order: npt.NDArray[np.int64], n_parts: int) -> npt.NDArray[np.int64]:
-    """Return the part of each of n rows by its order: of equal ranges of it, the number."""
+    """Return the number of the part of each of n rows; parts are equal ranges of the order."""
     bounds = np.array([2**64 * n // n_parts for n in range(1, n_parts)], np.uint64)
     return np.searchsorted(order_preserving(bounds), order, side="right")
 

@@ -1,13 +1,14 @@
 """Work on a corpus on a Spark cluster, with the same rows as on one machine.
 
 Tasks read and write where they are: the driver and every worker must see the corpus and the
-working files under the same paths, and have nlihub. Only paths, counts and hashes travel.
+working files under the same paths, and have nlihub. Only paths, counts, hashes, and what a model
+wrote travel.
 """
 
 import os
 import pickle
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -65,7 +66,9 @@ class _SparkEngine:
     folder: Path | None
     sql: SQLEngine | None
 
-    def map(self, job: Callable[[Item], Result], items: Sequence[Item]) -> Iterator[Result]:
+    def map(
+        self, job: Callable[[Item], Result], items: Sequence[Item]
+    ) -> Generator[Result, None, None]:
         """Do a job on items, each in a task, in order; see ``Engine``."""
         waiting = items
         while waiting:

@@ -7,8 +7,8 @@ interrupted finds what is done. That is the whole of resuming.
 
 import json
 import logging
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
 from functools import partial
 from hashlib import sha256
@@ -35,8 +35,8 @@ Job = Callable[[Item, Path], None]
 _LOGGER = logging.getLogger(__name__)
 #: Files are put together to shards of at least this size, so that small ones cost little.
 SHARD_BYTES = 8_000_000
-#: What reads a corpus, apart from the procedure's own folder.
-_CODE = ("loaders.corpora", "builders.core", "builders.dataflow")
+#: The packages whose code decides what a construction gives.
+_CODE = ("loaders", "builders.core", "builders.dataflow", "builders.procedures")
 
 
 @dataclass(frozen=True)
@@ -70,8 +70,10 @@ class Engine(Protocol):
         """What chooses rows; None is DuckDB on this machine."""
         ...
 
-    def map(self, job: Callable[[Item], Result], items: Sequence[Item]) -> Iterator[Result]:
-        """Yield what a job returns for each item, in order.
+    def map(
+        self, job: Callable[[Item], Result], items: Sequence[Item]
+    ) -> Generator[Result, None, None]:
+        """Yield what a job returns for each item, in order; close it to stop the work.
 
         Args:
             job: What to do with an item; it can be sent to another process or machine.
@@ -86,13 +88,17 @@ class LocalEngine:
 
     Attributes:
         num_proc: Their number.
+        folder: See ``Engine``.
+        sql: See ``Engine``.
     """
 
     num_proc: int
     folder: Path | None = None
     sql: SQLEngine | None = None
 
-    def map(self, job: Callable[[Item], Result], items: Sequence[Item]) -> Iterator[Result]:
+    def map(
+        self, job: Callable[[Item], Result], items: Sequence[Item]
+    ) -> Generator[Result, None, None]:
         """Yield what a job returns for each item, in order; see ``Engine``."""
         return map_in_order(job, items, self.num_proc)
 
@@ -121,18 +127,19 @@ class Work:
         """Return the files of tables that were written for each shard, by name."""
         return {name: [shard.folder / f"{name}.parquet" for shard in self.shards] for name in names}
 
-    def map(self, stage: str, job: Job[Item], items: Sequence[Item]) -> list[Path]:
+    def map(self, stage: str, job: Job[Item], items: Sequence[Item], key: str = "") -> list[Path]:
         """Fill a folder for each item; those that are there already are not filled again.
 
         Args:
             stage: Name of the stage, which also names the folders.
             job: What fills a folder.
-            items: The items; the same in each run.
+            items: The items; the same in each run with the same key.
+            key: Names what the items depend on, besides the recipe and the files.
 
         Returns:
             The folders, in order.
         """
-        folders = [self.folder / stage / f"{number:06d}" for number in range(len(items))]
+        folders = [self.folder / stage / key / f"{number:06d}" for number in range(len(items))]
         _fill(self.engine, stage, job, list(zip(items, folders, strict=True)))
         return folders
 
@@ -170,14 +177,14 @@ def read_corpus(
     Args:
         files: The files of the corpus.
         read: Reads a shard.
-        identity: All that is made depends on, besides the files, as plain values; first the name of
-            the procedure's package.
+        identity: Everything that the results depend on, besides files and code, as plain values;
+            first the name of the procedure.
         engine: What works on the corpus.
         options: Where the folders are made, if the engine has no folder of its own, and the share
             of the shards to read, at least one, drawn by a hash of the names of their files.
         shard_bytes: Least size of a shard, in bytes; None takes ``SHARD_BYTES``.
     """
-    key = _hash([code_hash(*_CODE, identity[0]), *identity])
+    key = _hash([code_hash(*_CODE), *identity])
     place = (engine.folder or options.cache_dir) / "construct" / key
     groups = _group(files, shard_bytes or SHARD_BYTES)
     shards = [Shard(group, place / _name(group)) for group in groups]
@@ -191,7 +198,8 @@ def read_corpus(
             waiting = [(shard, shard.folder) for shard in shards]
             _fill(engine, "reading", read, waiting, "B", [shard.n_bytes for shard in shards])
             yield Work(engine, shards, results, 1.0 if options.sample == 1 else share)
-        for folder in (*(shard.folder for shard in shards), results):
+        # The results of an interrupted run on other files go too.
+        for folder in (*(shard.folder for shard in shards), *place.glob("results-*")):
             rmtree(folder, ignore_errors=True)
         with suppress(OSError):  # shards of another corpus are there
             place.rmdir()
@@ -209,8 +217,10 @@ def _fill(
     sized = list(zip(items, sizes or [1] * len(items), strict=True))
     waiting = [(item, size) for item, size in sized if not item[1].is_dir()]
     n_done = sum(size for _, size in sized) - sum(size for _, size in waiting)
-    with watch(stage, sum(size for _, size in sized), unit, n_done=n_done) as shown:
-        done = engine.map(partial(_fill_one, job), [item for item, _ in waiting])
+    with (
+        watch(stage, sum(size for _, size in sized), unit, n_done=n_done) as shown,
+        closing(engine.map(partial(_fill_one, job), [item for item, _ in waiting])) as done,
+    ):
         for (_, size), _ in zip(waiting, done, strict=True):
             shown.update(size)
 

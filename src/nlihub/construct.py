@@ -67,8 +67,8 @@ def papers(
         num_proc: Processes of this machine to use, 1 or more; the bytes do not depend on it.
         probe: Whether to train the hypothesis-only probe of ``nlihub.statistics`` on the rows, and
             to put what it tells by label and category on the card; needs nlihub[baselines].
-        sample: Share of the files to read, above 0 to 1, drawn by a hash of their names: a trial
-            whose summary also says what all of them would give and take in proportion.
+        sample: Share of the files to read, above 0 to 1, drawn by a hash of their names. The
+            summary then extrapolates rows, bytes and time to all of them.
         tell: Takes a line on each step.
 
     Returns:
@@ -112,8 +112,8 @@ def abstracts(
         num_proc: Processes to use, 1 or more; the bytes do not depend on it.
         probe: Whether to train the hypothesis-only probe of ``nlihub.statistics`` on the rows, and
             to put what it tells by label and category on the card; needs nlihub[baselines].
-        sample: Share of the files to read, above 0 to 1, drawn by a hash of their names: a trial
-            whose summary also says what all of them would give and take in proportion.
+        sample: Share of the files to read, above 0 to 1, drawn by a hash of their names. The
+            summary then extrapolates rows, bytes and time to all of them.
         tell: Takes a line on each step.
 
     Returns:

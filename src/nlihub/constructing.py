@@ -66,10 +66,7 @@ def construct(
     ``NAME.failed.json``, so that the report of an earlier version stays.
     """
     if find_builder(name) is not None:
-        raise UsageError(
-            f"{name} is a dataset of this package, which other texts do not give; take another "
-            "name."
-        )
+        raise UsageError(f"{name} is the name of a dataset of this package; choose another.")
     if not 0 < sample <= 1:
         raise UsageError(f"The sample is {sample}; expected a share of the files, as in 0.01.")
     options = BuildOptions(num_proc=check_num_proc(num_proc), sample=sample)
@@ -90,6 +87,7 @@ def construct(
             version = build_version(builder, target, options, measure=_probe if probe else None)
             report = made.report
             report.write(report_file)
+            report_file.with_name(f"{name}.failed.json").unlink(missing_ok=True)
             share = made.share
     except TooFewError as error:
         failed = report_file.with_name(f"{name}.failed.json")
@@ -141,7 +139,7 @@ def _list_changes(earlier: Manifest, made: Construction) -> list[str]:
 
 
 def as_paths(paths: PathLike | Sequence[PathLike]) -> list[Path]:
-    """Return one path or several as a list, without ``~``."""
+    """Return one path or several as a list, with ``~`` expanded."""
     given = [paths] if isinstance(paths, str | Path) else paths
     return [local_path(path) for path in given]
 

@@ -463,7 +463,9 @@ def two_versions(draw):
     versions = []
     for side in range(2):
         keys = draw(st.one_of(st.just(list(histories)), st.permutations(list(histories))))
-        splits = {name: [] for name in draw(st.sets(st.sampled_from(["train", "test"])))}
+        splits = {
+            name: [] for name in draw(st.sets(st.sampled_from(["train", "test"]), min_size=1))
+        }
         for key in keys:
             if found := histories[key][side]:
                 split, values = found

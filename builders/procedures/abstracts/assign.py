@@ -74,7 +74,7 @@ def find_rare_kinds(with_category: Mapping[str, int], n_mechanisms: int) -> tupl
         n_mechanisms: Number of all mechanisms.
 
     Returns:
-        Those of ``PREFERRED`` of which at most 10 % of the mechanisms have a negative.
+        The kinds in ``PREFERRED`` that at most 10 % of the mechanisms have.
     """
     at_most = _MAX_RARE * n_mechanisms
     return tuple(name for name in PREFERRED if with_category.get(name, 0) <= at_most)

@@ -34,8 +34,8 @@ class AbstractsRecipe(Recipe, MechanismOptions):
     mechanisms; files, folders or archives; plain or compressed. The same abstracts give the same
     bytes, whatever the number of processes, and the engine.
 
-    Without a ratio, mechanisms are split as in BioNLI: 9 % are for testing; of the others, those
-    are for validation that its draw of training rows leaves out, some 14 % of all.
+    Without a ratio, mechanisms are split as in BioNLI: 9 % are for testing. Those that the draw of
+    training rows leaves out, about 14 %, are for validation.
 
     ``generate`` also takes, in Python, an object of your own that writes negatives, such as
     ``nlihub.construct.ModelWriter``.

@@ -14,6 +14,7 @@ import numpy as np
 
 from ....loaders.corpora.abstracts.read import FORMATS, cut_file
 from ....loaders.corpora.papers.files import find_paper_files
+from ....loaders.errors import UsageError
 from ....loaders.progress import Tell
 from ...core.options import BuildOptions
 from ...core.schema import SPLITS
@@ -43,6 +44,7 @@ from .negatives import (
     Writer,
     category_of_negative,
 )
+from .perturb.apply import NAMES
 from .perturb.entity_pool import POOL, EntityPool, store_pool
 from .read import SCHEMAS, ReadAbstracts, parse_mechanism
 from .recipe import AbstractsRecipe
@@ -71,6 +73,7 @@ def run(
     Raises:
         SourceNotFoundError: There is no file.
         TooFewError: A split of a config has no positive, or no negative.
+        UsageError: A writer gives the kinds of rules, or not a result for each mechanism.
     """
     rule = recipe.distribution
     # Before the long read: what the maker declares may be wrong.
@@ -81,7 +84,7 @@ def run(
     writer = recipe.writer(tell)
     later = ("balance_negation", *rule.as_json())  # decided by SQL
     identity = [
-        "builders.procedures.abstracts",
+        "abstracts",
         {name: value for name, value in recipe.parameters().items() if name not in later},
         recipe.domain,
         writer.parameters() if writer else None,
@@ -186,9 +189,19 @@ class _Construction:
         mechanisms = [parse_mechanism(row["json"]) for row in found]
         written: dict[int, dict[int, Outcomes]] = {}
         kinds: dict[str, None] = {}
-        for row, outcomes in zip(found, writer.write(mechanisms), strict=True):
+        answers = writer.write(mechanisms)
+        if len(answers) != len(mechanisms):
+            raise UsageError(
+                f"The writer gives {len(answers):,} results; expected one for each of "
+                f"{len(mechanisms):,} mechanisms."
+            )
+        for row, outcomes in zip(found, answers, strict=True):
             written.setdefault(row["shard"], {})[row["seq"]] = outcomes
             kinds |= dict.fromkeys(outcomes)
+        if taken := sorted(kinds.keys() & {POSITIVE, *NAMES}):
+            raise UsageError(
+                f"The writer gives the kind {taken[0]!r}, which is that of a rule; expected others."
+            )
         return written, list(kinds)
 
     def _count_flipped(self) -> int | None:

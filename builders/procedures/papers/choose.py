@@ -224,7 +224,11 @@ def balance_statement(sizes: Mapping[tuple[int, int], int], domains: Sequence[st
         sizes: The size of the classes of each split and domain, by their numbers.
         domains: The domains.
     """
-    size = _case("split * 1000 + domain", ((s * 1000 + d, n) for (s, d), n in sizes.items()))
+    cases = " ".join(
+        f"WHEN split = {split} AND domain = {domain} THEN {n}"
+        for (split, domain), n in sizes.items()
+    )
+    size = f"CASE {cases} END"
     configs = {UNBALANCED: "TRUE", "default": "is_balanced"}
     if len(domains) > 1:
         configs |= {name: f"is_balanced AND domain = {n}" for n, name in enumerate(domains)}

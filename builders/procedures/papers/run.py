@@ -10,6 +10,9 @@ from importlib.metadata import version as installed_version
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
+import pyarrow.parquet as pq
+
 from ....loaders.corpora.papers.files import find_paper_files
 from ....loaders.corpora.papers.metadata import Metadata
 from ....loaders.corpora.papers.sentences import split_sentences
@@ -83,7 +86,7 @@ def _identity(recipe: PapersRecipe, metadata: Metadata) -> list[Any]:
     """Return all that the rows depend on, besides papers and code, as plain values."""
     splitter = recipe.split_sentences
     return [
-        "builders.procedures.papers",
+        "papers",
         {name: value for name, value in recipe.parameters().items() if name != "per_class"},
         inspect.getsource(splitter) if inspect.isfunction(splitter) else repr(splitter),
         [f"{name} {installed_version(name)}" for name in ("nupunkt", "orjson", "pyarrow")],
@@ -155,7 +158,7 @@ class _Choice:
     def _check_domains(self) -> None:
         """Refuse years of a domain that no paper is of."""
         splitting = self._recipe.splitting
-        if isinstance(splitting, ByDomain):
+        if isinstance(splitting, ByDomain) and self._work.share == 1:  # a sample may lack some
             known = self._column("SELECT DISTINCT domain FROM papers WHERE domain IS NOT NULL")
             unknown = sorted(splitting.domains.keys() - set(known) - {OTHER_DOMAINS})
             if known and unknown:  # where no paper has a domain, that is what is wrong
@@ -237,11 +240,12 @@ class _Choice:
 
     def _ids_of_no_paper(self, listed: Sequence[str]) -> Sequence[str]:
         """Return which ids of the table of papers are of no paper, in alphabetical order."""
-        known = set()
-        for start in range(0, len(listed), 10_000):
-            some = ", ".join("'" + one.replace("'", "''") + "'" for one in listed[start:][:10_000])
-            known |= set(self._column(f"SELECT DISTINCT id FROM papers WHERE id IN ({some})"))
-        return [one for one in listed if one not in known]
+        if not listed or self._work.share < 1:
+            return []
+        path = self._database.folder / "listed.parquet"
+        pq.write_table(pa.table({"id": pa.array(listed, pa.string())}), path)
+        self._database.add({"listed": [path]})
+        return self._column("SELECT id FROM listed ANTI JOIN papers USING (id) ORDER BY id")
 
     def _report(self, counts: Mapping[str, Any], uneven: Sequence[str] = ()) -> ConstructionReport:
         return ConstructionReport(

@@ -31,9 +31,10 @@ class Counted(DuckDBEngine):
 
 @pytest.fixture
 def tables(tmp_path):
-    path, other = (tmp_path / name / "numbers.parquet" for name in ("it's [a] *", "it's a b"))
+    names = ("x=9/it's [a] *", "x=9/it's a b")
+    path, other = (tmp_path / name / "numbers.parquet" for name in names)
     for file, values in ((path, [1, 2, 2]), (other, [3])):
-        file.parent.mkdir()
+        file.parent.mkdir(parents=True)
         pq.write_table(pa.table({"x": values}), file)
     return {"numbers": [path]}
 

@@ -27,7 +27,7 @@ from nlihub.builders.procedures.abstracts.perturb.strategy import NoNegative, Pe
 from nlihub.builders.procedures.abstracts.read import SCHEMAS, ReadAbstracts, parse_mechanism
 from nlihub.builders.procedures.abstracts.recipe import AbstractsRecipe
 from nlihub.loaders.corpora.papers.files import find_paper_files
-from nlihub.loaders.errors import CorpusError
+from nlihub.loaders.errors import CorpusError, UsageError
 from nlihub.loaders.progress import silent
 
 DECLARED = About().declare("my_bionli", AbstractsDeclaration.MATERIAL, AbstractsDeclaration.CREDIT)
@@ -212,6 +212,7 @@ def test_the_pool_on_the_disk_is_that_in_memory(tmp_path):
         for type_ in ("Gene", "Chemical", "Disease"):
             for start in (0, 5, 10**18 + 7):
                 found = list(stored.walk_entities(type_, start))
+                assert found or type_ != "Gene"
                 assert found == list(pool.walk_entities(type_, start))
 
 
@@ -249,6 +250,28 @@ def test_it_goes_on_where_it_was(tmp_path, monkeypatch):
     assert finished
     assert {name for name, _ in done} == {stage.__name__ for stage in STAGES}
     assert len(done) == len(set(done))
+
+
+@pytest.mark.parametrize(
+    ("written", "message"),
+    [
+        (lambda n: [{"positive": NoNegative("none")}] * n, "'positive', which is that of a rule"),
+        (lambda n: [{"SEN": NoNegative("none")}] * n, "'SEN', which is that of a rule"),
+        (lambda n: [{}] * (n - 1), "gives 19 results; expected one for each of 20 mechanisms"),
+    ],
+)
+def test_a_writer_that_gives_something_else_is_refused(written, message, tmp_path):
+    class Other(Writer):
+        def write(self, mechanisms):
+            return written(len(mechanisms))
+
+    path = write_abstracts(tmp_path / "a.pubtator", range(20))
+    recipe = AbstractsRecipe(ratio=(0, 0, 1), generate=Other())
+    with (
+        pytest.raises(UsageError, match=message),
+        constructing(path, recipe, tmp_path / "cache"),
+    ):
+        pass
 
 
 def test_an_id_that_ends_like_a_kind_is_refused(tmp_path):

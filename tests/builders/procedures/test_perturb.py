@@ -400,7 +400,8 @@ def test_symmetric_sentences_are_swapped_on_demand():
     for also in (
         *("FGF1-FGFR2", "binds directly to", "is closely related to the", "is equivalent to"),
         *("is as effective as", "is equally potent as", "shares a pathway with", "matches"),
-        *("is a synonym of", "is close to", "alternates with"),
+        *("is a synonym of", "is close to", "alternates with", "is adjacent to", "equals"),
+        *(", together with", "and also", ", like", "was co-administered with", "acts with"),
     ):
         text = f"<re> A <er> {also} <el> B <le>." if " " in also else "<re> A <er>-<el> B <le> is."
         assert outcome("SEN", text) == NoNegative(SYMMETRIC)
@@ -631,6 +632,9 @@ def test_numbers(text, expected):
         ("by more than 40%", "By 65% or 30%.", BOUND),
         ("by at least 40%", "By 65% or 30%.", BOUND),
         ("by 40% or more", "By 65% or 30%.", BOUND),
+        ("by 40% at least", "By 65% or 30%.", BOUND),
+        ("in excess of 40%", "By 65% or 30%.", BOUND),
+        ("for up to about 3 days", "Over 5 weeks, 2 days or 7 days.", BOUND),
         ("at doses of 5 mg and above", "At 7 mg.", BOUND),
         ("in a minimum of 30 patients", "In 20 patients.", BOUND),
         ("in patients aged 60 years and older", "At 70 years.", BOUND),

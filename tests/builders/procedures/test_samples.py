@@ -8,7 +8,7 @@ from command_line import run_command
 from constructing import from_abstracts, from_papers
 from nlihub.builders.dataflow import work
 from nlihub.builders.procedures.abstracts import run
-from nlihub.loaders.errors import UsageError
+from nlihub.loaders.errors import UnknownNameError, UsageError
 from paper_corpus import make_papers, write_lines
 
 import nlihub
@@ -60,6 +60,22 @@ def test_abstracts_in_parts_of_a_file(tmp_path, monkeypatch):
 def test_a_small_share_is_one_shard_at_least(papers, tmp_path):
     made = from_papers("my_nli", papers, tmp_path / "b", sample=1e-9, domain="acl", ratio=(1, 0, 0))
     assert made.counts["papers"]["read"] == 6
+
+
+def test_papers_that_a_sample_lacks_are_not_missed(papers, tmp_path):
+    table = tmp_path / "papers.csv"
+    table.write_text("id,domain\n" + "".join(f"P{n:03},acl\n" for n in range(60)) + "X,acl\n")
+    options = {
+        "metadata": table,
+        "train_years": {"default": (2018, 2018), "neurips": (2018, 2018)},
+        "evaluation_years": {"default": (2019, 2021), "neurips": (2019, 2021)},
+    }
+    made = from_papers("my_nli", papers, tmp_path / "b", sample=0.5, **options)
+    assert made.left_out["unknown_in_metadata"] == []
+    with pytest.raises(UnknownNameError, match="neurips"):
+        from_papers("my_nli", papers, tmp_path / "b", **options)
+    made = from_papers("my_nli", papers, tmp_path / "b", metadata=table, ratio=(0.5, 0.25, 0.25))
+    assert made.left_out["unknown_in_metadata"] == ["X"]
 
 
 @pytest.mark.parametrize("sample", [0, -0.1, 1.01, float("nan")])

@@ -31,6 +31,7 @@ def verb_lists() -> dict[str, Any]:
     return read_lists("verbs.json")
 
 
+@cache
 def word_list(name: str) -> frozenset[str]:
     """Return a closed class of words, by its name in ``words.json``."""
     return frozenset(read_lists("words.json")[name].split())

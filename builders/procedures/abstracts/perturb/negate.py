@@ -69,6 +69,8 @@ _NO_SUBJECT = (
 _SUBJECT_NOUNS = word_list("subjects")
 _HAVE_OBJECTS = _DETERMINERS | word_list("adjectives after have")
 
+#: Nouns and verbs in -ly.
+_NO_ADVERBS = frozenset({"family", "assembly", "supply", "reply", "apply", "anomaly", "monopoly"})
 #: Words in which another finite verb is looked for, and adverbs that stand beside a verb.
 _FAR, _MAX_ADVERBS = 20, 3
 
@@ -119,8 +121,11 @@ class _Predicate:
         """Negate the last finite verb."""
         for i in reversed(range(self.start, self.end)):
             subject = self._skip_adverbs(i - 1, -1)
-            if self.words[subject] in _NO_SUBJECT:
+            before = self.words[subject]
+            if before in _NO_SUBJECT or before == "both":
                 continue
+            if before == "and" and _is_adverb(self.words[subject - 1]):
+                continue  # directly and specifically inhibits
             if self._is_auxiliary(i):
                 while self.words[i + 1] in _BEFORE_NOT:
                     i += 1
@@ -145,7 +150,9 @@ class _Predicate:
             return self._replace(i, i + 1, words[i])
         verb = self._skip_adverbs(i + 2)
         joined = zip(words[verb:], words[verb + 1 :], strict=False)
-        if not is_base(words[verb]) or any(one == "and" and is_base(two) for one, two in joined):
+        if not is_base(words[verb]) or words[verb + 1] in ("and", "or"):
+            return None
+        if any(one == "and" and is_base(two) for one, two in joined):
             return None
         adverbs = self.text[self.found[i + 2].start() : self.found[verb].start()]
         return self._replace(i, verb, adverbs + _DO[words[i]](words[verb]))
@@ -217,4 +224,6 @@ class _Predicate:
 
 
 def _is_adverb(word: str) -> bool:
-    return word in _BEFORE_NOT or (word.endswith("ly") and len(word) > 4)
+    return word in _BEFORE_NOT or (
+        word.endswith("ly") and len(word) > 4 and word not in _NO_ADVERBS
+    )

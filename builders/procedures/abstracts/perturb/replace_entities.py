@@ -17,7 +17,7 @@ from typing import NamedTuple
 
 from ..mechanisms.mechanism import Mechanism, Mention
 from .denials import DENIED, is_denied
-from .entity_pool import EntityPool, PoolEntity
+from .entity_pool import EntityPool
 from .evidence import is_general, may_be_same, may_hold_for
 from .grammar import UNFIT, replace_name
 from .names import MarkedSentence, find_name
@@ -130,25 +130,23 @@ class ReplaceOutside(Strategy):
         if is_denied(marked) or not entities:
             return NO_TYPE if not entities else DENIED
         reason = None
-        for entity in choices.shuffle(entities, "role"):
-            for one in self._outside(mechanism, entity.type, choices.draw(entity.role)):
-                place = marked.place_of(entity.role)
-                if edit := replace_name(marked, place, one.name, mechanism):
-                    yield Perturbed.of(marked.text, [edit])
-                reason = UNFIT
-        return reason
-
-    def _outside(self, mechanism: Mechanism, type_: str, start: int) -> Iterator[PoolEntity]:
-        """Yield the entities of the pool that the abstract does not name."""
         text = " ".join(mechanism.sentences)
         known = (*mechanism.names, *(mention.text for mention in mechanism.mentions))
         ids = {*mechanism.regulator_ids, *mechanism.regulated_ids}
         ids.update(one for mention in mechanism.mentions for one in mention.ids)
-        for one in self.pool.walk_entities(type_, start):
-            if (
-                ids.isdisjoint(one.ids)
-                and not is_general(one.name)
-                and not find_name(one.name, text, ignore_case=True)
-                and not any(may_be_same(one.name, name, text) for name in known)
-            ):
-                yield one
+        for entity in choices.shuffle(entities, "role"):
+            place = marked.place_of(entity.role)
+            for one in self.pool.walk_entities(entity.type, choices.draw(entity.role)):
+                # The pool may be large, so what is cheap is asked first.
+                edit = replace_name(marked, place, one.name, mechanism)
+                if edit is None:
+                    reason = UNFIT
+                elif (
+                    ids.isdisjoint(one.ids)
+                    and not is_general(one.name)
+                    and not find_name(one.name, text, ignore_case=True)
+                    and not any(may_be_same(one.name, name, text) for name in known)
+                ):
+                    yield Perturbed.of(marked.text, [edit])
+                    reason = UNFIT  # the name breaks the markers
+        return reason

@@ -25,8 +25,9 @@ SYMMETRIC = "the sentence says the same with its entities exchanged"
 #: The abstract says that each of the two acts on the other.
 MUTUAL = "the abstract may say the same with the entities exchanged"
 _JOINED = re.compile(
-    r"\s*(?:[,/&:\u2010\u2011\u2013-]|,? (?:and|n?or)|plus|as well as|together with|combined with"
-    r"|in combination with|along with|versus|vs\.?)(?: the| both)?\s*"
+    r"\s*(?:[,/&:\u2010\u2011\u2013-]|[,(]?\s?(?:and(?: also)?|n?or|plus|as well as|together with"
+    r"|combined with|in (?:combination|concert) with|in addition to|along with|like|versus"
+    r"|vs\.?))(?: the| both)?(?: [\w-]+ of)?(?: the)?(?: low-dose| high-dose)?\s*"
 )
 #: Words before the second entity that belong to it: binds to cell surface CD26.
 _MODIFIERS = (
@@ -38,12 +39,13 @@ _SYMMETRIC = (
     r"|(?:hetero)?dimeri[sz]\w+|cooperat\w+|exist\w*|occur\w*|express\w*|overlap\w*|precipitat\w+"
     r"|purif\w+|immuno-?precipitat\w+|communicat\w+|converg\w+|compar\w+|combin\w+|cluster\w*"
     r"|cross-?react\w*|cross-?link\w*|crosstalk|pair\w*|coincid\w+|in parallel|equivalen\w+"
-    r"|interchang\w+|link\w*|relationship)"
+    r"|interchang\w+|link\w*|relationship|administered|together|collaborat\w+|in concert"
+    r"|act(?:s|ed)?|equilibrium|synonymous|incompatible)"
 )
 _VERB_OF_BOTH = re.compile(
     rf"\s+(?:\w+\s+){{0,3}}{_SYMMETRIC}\s+(?:\w+ly\s+)?with\s+{_MODIFIERS}"
     r"|\s+(?:\w+\s+){0,3}(?:binds?|bound|binding|related|similar|homologous|identical|resembl\w+"
-    r"|equal|equivalent|close|synonym|match(?:es|ed)?|shares?\b.*|alternat\w+"
+    r"|equals?|equivalent|close|adjacent|touch(?:es|ed)?|contact(?:s|ed)?|synonym|match(?:es|ed)?|shares?\b.*|alternat\w+"
     r"|(?:equally|as) \w+ as|comparable|linked|differs?|different|distinct|distinguishable)"
     rf"\s+(?:\w+ly\s+)?(?:(?:to|from|of|with)\s+)?{_MODIFIERS}"
 )

@@ -48,12 +48,12 @@ _BEFORE = re.compile(
 )
 _BOUND = re.compile(
     r"(?:[<>≤≥=]|\b(?:within|up to|at most|at least|no (?:more|less) than|than|below|under|over"
-    r"|above|(?:minimum|maximum) of|beyond|exceed\w*|for|during|throughout|first|last|top|until"
-    r"|P|p)) ?(?:the )?$"
+    r"|above|in excess of|as early as|(?:minimum|maximum) of|beyond|exceed\w*|for"
+    r"|during|throughout|first|last|top|until|P|p)) ?(?:the |about |approximately |nearly |only )*$"
 )
 _BOUND_BEHIND = re.compile(
     r"[^,;.]{0,20}?\b(?:(?:and|or) (?:above|below|over|under|more|less|fewer|higher|lower|greater"
-    r"|older|younger|longer|shorter)|onwards?|on)\b"
+    r"|older|younger|longer|shorter)|onwards?|on|at (?:least|most)|or so)\b"
 )
 _CONFIDENCE = re.compile(r" ?%[ -]?(?:CIs?\b|C\.I\.|confidence|prediction)")
 #: Behind a count what is counted, one by one: "two agonists, A and B".

@@ -566,7 +566,7 @@ class TestChoices:
 
     def test_a_name_of_this_package_is_refused(self, tmp_path):
         path = write_lines(tmp_path / "p.jsonl", make_papers(1))
-        with pytest.raises(UsageError, match="another name"):
+        with pytest.raises(UsageError, match="choose another"):
             from_papers("scinli", path, tmp_path / "b")
 
 

@@ -156,8 +156,8 @@ def _make_folder(folder: Path, *, is_locked: bool = False) -> None:
     if is_locked and not _IS_POSIX:
         raise OutputError(
             f"{folder}: expected Linux or another POSIX system, since a folder in which a file is "
-            "open (its lock) is renamed and removed. On Windows use WSL; "
-            "loading and metrics do without."
+            "open (its lock) is renamed and removed. On Windows use WSL; metrics, and datasets "
+            "that are built already or on the Hub, do without."
         )
     try:
         folder.mkdir(parents=True, exist_ok=True)

@@ -165,7 +165,7 @@ def choose(folder: Path, num_proc: int) -> tuple[Work, list[Path]]:
     return work, list(found["chosen"])
 
 
-def count_part(number: int, part: RowsPart) -> int:
+def count_part(part: RowsPart) -> int:
     """Put the rows of a part in order, and count them."""
     return sum(len(batch.table) for batch in part.batches())
 
@@ -177,7 +177,7 @@ def make_rows(folder: Path, num_proc: int) -> int:
     keys = frozenset((config, split) for config in configs for split in SPLITTING.splits)
     folders = [shard.folder for shard in work.shards]
     rows = OrderedRows(work, folders, chosen, FEATURES.arrow_schema, keys, [], {})
-    return sum(rows.map_parts(count_part, num_proc))
+    return sum(work.engine.map(count_part, rows.parts))
 
 
 @contextmanager

@@ -28,7 +28,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
-from nlihub.builders.core.base import Batch, NLIBuilder, Result, RowsPart
+from nlihub.builders.core.base import Batch, NLIBuilder, RowsPart
 from nlihub.builders.core.encode import encode
 from nlihub.builders.core.options import BuildOptions
 from nlihub.builders.core.spec import DatasetSpec
@@ -50,7 +50,7 @@ class MadePart:
     halves: pa.Table
     spent: list[float] = field(default_factory=list)
 
-    def batches(self, oddities: Any = None) -> Iterator[Batch]:
+    def batches(self) -> Iterator[Batch]:
         """Yield the rows of the part."""
         rng = np.random.default_rng(self.number)
         features = self.spec.features
@@ -96,6 +96,8 @@ class MadeRows:
     """Parts, the peak of memory after each, in MB, and the seconds that making its rows took."""
 
     parts: list[MadePart]
+    num_proc: int
+    folder: Path
     peaks: list[float] = field(default_factory=list)
     spent: list[float] = field(default_factory=list)
     sources: tuple[()] = ()
@@ -105,21 +107,24 @@ class MadeRows:
         """Yield all rows."""
         return (batch for part in self.parts for batch in part.batches())
 
-    @property
-    def n_parts(self) -> int:
-        """Number of parts."""
-        return len(self.parts)
-
-    def map_parts(self, job: Callable[[int, RowsPart], Result], num_proc: int) -> Iterator[Result]:
-        """Do a job on every part."""
-        for result, peak, spent in map_in_order(partial(_do, job), self.parts, num_proc):
+    def write_parts(self, write: Callable[[RowsPart, Path], None], key: str) -> list[Path]:
+        """Write every part."""
+        folders = [self.folder / f"{part.number}" for part in self.parts]
+        job = partial(_write, write)
+        jobs = list(zip(self.parts, folders, strict=True))
+        for peak, spent in map_in_order(job, jobs, self.num_proc):
             self.peaks.append(peak)
             self.spent.append(spent)
-            yield result
+        return folders
 
 
-def _do(job: Callable[[int, RowsPart], Result], part: MadePart) -> tuple[Result, float, float]:
-    return job(part.number, part), peak_mb(), sum(part.spent)
+def _write(
+    write: Callable[[RowsPart, Path], None], one: tuple[MadePart, Path]
+) -> tuple[float, float]:
+    part, folder = one
+    folder.mkdir()
+    write(part, folder)
+    return peak_mb(), sum(part.spent)
 
 
 def peak_mb() -> float:
@@ -173,7 +178,8 @@ def measure_floor(part: MadePart, folder: Path) -> float:
 
 def measure(parts: list[MadePart], num_proc: int, folder: Path) -> dict[str, Any]:
     """Return how long the rows of parts took, and the memory."""
-    rows = MadeRows(parts)
+    rows = MadeRows(parts, num_proc, folder.with_suffix(".parts"))
+    rows.folder.mkdir()
     n_rows = sum(part.n_rows for part in parts)
 
     class Made(NLIBuilder):

@@ -108,50 +108,6 @@ def working_folder(parent: Path, prefix: str) -> Iterator[Path]:
             shutil.rmtree(work, ignore_errors=True)
 
 
-@contextmanager
-def resumed_folder(parent: Path, prefix: str, key: str) -> Iterator[Path]:
-    """Make a working folder that the next call with the same key has again, if this one fails.
-
-    It is removed when the block ends without an error, or with nothing in it but a lock and hidden
-    files; and by the next call with another key.
-
-    Args:
-        parent: Where it is made.
-        prefix: The beginning of its name.
-        key: Names what is made in it.
-
-    Yields:
-        A folder, whether or not there is one yet; where another process is at work in it, one of
-        its own.
-
-    Raises:
-        OutputError: The parent cannot be written to, or this is not a POSIX system.
-    """
-    from filelock import FileLock, Timeout  # takes long to import
-
-    _make_folder(parent, is_locked=True)
-    work = parent / f"{prefix}{key}"
-    for other in parent.glob(f"{glob.escape(prefix)}*"):
-        if other != work:
-            _remove_unlocked(other)
-    work.mkdir(exist_ok=True)
-    lock = FileLock(work / "lock")
-    try:
-        lock.acquire(timeout=0)
-    except (Timeout, OSError):
-        with working_folder(parent, prefix) as own:
-            yield own
-        return
-    try:
-        with names_full_disk(parent):
-            yield work
-        shutil.rmtree(work, ignore_errors=True)
-    finally:
-        if all(path.name == "lock" or path.name.startswith(".") for path in work.glob("*")):
-            shutil.rmtree(work, ignore_errors=True)  # nothing in it is whole
-        lock.release()
-
-
 def _make_folder(folder: Path, *, is_locked: bool = False) -> None:
     if is_locked and not _IS_POSIX:
         raise OutputError(
@@ -176,20 +132,16 @@ def _check_replaceable(target: Path, may_replace: Callable[[Path], bool]) -> Non
 
 
 def _remove_leftovers(folder: Path, prefix: str) -> None:
+    from filelock import FileLock, Timeout
+
     for leftover in folder.glob(f"{glob.escape(prefix)}*"):
-        _remove_unlocked(leftover)
+        with suppress(Timeout, OSError), FileLock(leftover / "lock", timeout=0):
+            shutil.rmtree(leftover, ignore_errors=True)
     for unlocked in folder.glob(f"{_NEW}*"):
         with suppress(OSError):
             if _is_left_over(unlocked):
                 (unlocked / "lock").unlink(missing_ok=True)
                 unlocked.rmdir()  # fails where it has files: then it is not ours
-
-
-def _remove_unlocked(folder: Path) -> None:
-    from filelock import FileLock, Timeout
-
-    with suppress(Timeout, OSError), FileLock(folder / "lock", timeout=0):
-        shutil.rmtree(folder, ignore_errors=True)
 
 
 def _is_left_over(path: Path) -> bool:

@@ -6,7 +6,7 @@ It is read without the ``datasets`` library and without pyarrow, which take long
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Protocol, TypeVar, runtime_checkable
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol, runtime_checkable
 
 from ...loaders.fetching import Source, SourceFile, obtain_all
 from .options import BuildOptions, Key
@@ -16,8 +16,6 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from ...loaders.releases import Oddities
-
-Result = TypeVar("Result")
 
 
 @dataclass(frozen=True)
@@ -68,7 +66,7 @@ class Rows(Protocol):
 class RowsPart(Protocol):
     """A part of the rows of a dataset; it can be sent to another process or machine."""
 
-    def batches(self, oddities: "dict[str, Oddities] | None" = None) -> Iterator[Batch]:
+    def batches(self) -> Iterator[Batch]:
         """Yield the rows of the part in order; see ``Rows.batches``."""
         ...
 
@@ -77,20 +75,16 @@ class RowsPart(Protocol):
 class PartedRows(Rows, Protocol):
     """Rows that are too many for one process: they are made and written part by part."""
 
-    @property
-    def n_parts(self) -> int:
-        """The number of parts."""
-        ...
-
-    def map_parts(self, job: Callable[[int, RowsPart], Result], num_proc: int) -> Iterator[Result]:
-        """Do a job on every part, in processes of this machine or on a cluster.
+    def write_parts(self, write: Callable[[RowsPart, Path], None], key: str) -> list[Path]:
+        """Write every part into a folder of its own, in processes of this machine or on a cluster.
 
         Args:
-            job: What to do with a part, given its number; it can be sent to another process.
-            num_proc: Number of processes on this machine.
+            write: Writes a part into an empty folder; it can be sent to another process.
+            key: Names what the files depend on besides the rows: a part that an interrupted run
+                wrote by the same key is not written again.
 
-        Yields:
-            What the job returns, in the order of the parts, which is the order of the rows.
+        Returns:
+            The folders, in the order of the parts, which is the order of the rows.
         """
         ...
 

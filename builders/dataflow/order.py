@@ -8,7 +8,7 @@ read from all runs and sorted in memory.
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import cached_property
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -22,7 +22,7 @@ import pyarrow.parquet as pq
 
 from ...loaders.errors import CorpusError
 from ...loaders.releases import Oddities
-from ..core.base import Batch, Result, RowsPart
+from ..core.base import Batch, RowsPart
 from ..core.keyed import order_preserving
 from ..core.options import Key
 from ..core.schema import SPLITS
@@ -71,23 +71,28 @@ class OrderedRows:
 
     def batches(self, oddities: dict[str, Oddities] | None = None) -> Iterator[Batch]:
         """Yield the rows in order."""
-        for part in self._parts:
-            yield from part.batches(oddities)
+        for part in self.parts:
+            yield from part.batches()
 
-    def map_parts(self, job: Callable[[int, RowsPart], Result], num_proc: int) -> Iterator[Result]:
-        """Do a job on every part, on the engine; see ``PartedRows``."""
-        return self.work.engine.map(partial(_do_part, job), self._parts)
+    def write_parts(self, write: Callable[[RowsPart, Path], None], key: str) -> list[Path]:
+        """Write every part into a folder of its own, on the engine; see ``PartedRows``."""
+        return self.work.map("writing", write, self.parts, f"{self._key}-{key}")
 
     @cached_property
-    def _parts(self) -> "list[_Part]":
+    def parts(self) -> "list[_Part]":
+        """The parts, made when they are asked for first."""
         shards = sorted(zip([s.key for s in self.work.shards], self.folders, strict=True))
         groups = [shards[n : n + _RUN_SHARDS] for n in range(0, len(shards), _RUN_SHARDS)]
         configs = sorted({config for config, _ in self.keys})
         job = _RunWriter(self.chosen, configs, self.n_parts)
-        # The name of the chosen rows' folder names all that they depend on.
-        folders = self.work.map("sorting", job, groups, self.chosen[0].parent.name)
+        folders = self.work.map("sorting", job, groups, self._key)
         runs = [path for folder in folders for path in sorted(folder.iterdir())]
         return [_Part(number, runs, self.schema, self.keys) for number in range(self.n_parts)]
+
+    @property
+    def _key(self) -> str:
+        """The name of the chosen rows' folder, which names all that they depend on."""
+        return self.chosen[0].parent.name
 
 
 @dataclass(frozen=True)
@@ -166,7 +171,7 @@ class _Part:
     schema: pa.Schema
     keys: frozenset[Key]
 
-    def batches(self, oddities: dict[str, Oddities] | None = None) -> Iterator[Batch]:
+    def batches(self) -> Iterator[Batch]:
         """Yield the rows in order.
 
         Raises:
@@ -198,7 +203,3 @@ class _Part:
         columns = dict(zip(names, table.columns, strict=True))
         del table
         return pa.table({name: columns.pop(name).combine_chunks().take(order) for name in names})
-
-
-def _do_part(job: Callable[[int, RowsPart], Result], part: _Part) -> Result:
-    return job(part.number, part)

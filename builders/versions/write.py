@@ -60,7 +60,7 @@ def build_version(
         kept_when_interrupted(f"{target} is as it was."),
         whole_folder(target, may_replace or partial(_is_only_ours, spec.name)) as folder,
     ):
-        manifest = write_rows(builder, folder, options, max_shard_bytes, target)
+        manifest = write_rows(builder, folder, options, max_shard_bytes)
         if measure is not None:
             manifest.write(folder)
             measured = measure(BuiltVersion(folder))

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 from nlihub.loaders import atomic_write
-from nlihub.loaders.atomic_write import resumed_folder, whole_file, whole_folder, working_folder
+from nlihub.loaders.atomic_write import whole_file, whole_folder, working_folder
 from nlihub.loaders.errors import NoSpaceError
 
 #: Replaces a folder and is killed at the Nth thing that it does to the file system.
@@ -104,7 +104,6 @@ def test_a_folder_that_never_got_its_lock_goes_once_it_is_old(tmp_path):
         lambda place: whole_file(place / "x"),
         lambda place: whole_folder(place / "x", lambda _: True),
         lambda place: working_folder(place, "x-"),
-        lambda place: resumed_folder(place, "x-", "key"),
     ],
 )
 @pytest.mark.parametrize("number", [errno.ENOSPC, errno.EDQUOT])

@@ -177,13 +177,12 @@ def test_parts_are_made_by_several_processes(tmp_path):
     recipe = AbstractsRecipe(ratio=RATIO)
     with constructing(folder, recipe, tmp_path / "cache", num_proc=2) as made:
         together = pa.concat_tables(batch.table for batch in made.rows.batches())
-        by_part = list(made.rows.map_parts(_number_and_ids, 2))
-    assert [number for number, _ in by_part] == list(range(len(by_part)))
-    assert [id_ for _, ids in by_part for id_ in ids] == together["id"].to_pylist()
+        by_part = list(made.rows.work.engine.map(_ids, made.rows.parts))
+    assert [id_ for ids in by_part for id_ in ids] == together["id"].to_pylist()
 
 
-def _number_and_ids(number, part):
-    return number, [id_ for batch in part.batches() for id_ in batch.table["id"].to_pylist()]
+def _ids(part):
+    return [id_ for batch in part.batches() for id_ in batch.table["id"].to_pylist()]
 
 
 def test_the_pool_on_the_disk_is_that_in_memory(tmp_path):

@@ -68,7 +68,7 @@ def content(folder):
     return {p.relative_to(folder): p.read_bytes() for p in folder.rglob("*") if p.is_file()}
 
 
-def tables_of(number, part):
+def tables_of(part):
     """The tables of a part of rows."""
     return [batch.table for batch in part.batches()]
 
@@ -248,16 +248,16 @@ class TestSameBytes:
         path = write_lines(tmp_path / "p.jsonl", papers)
         monkeypatch.setattr(order, "PART_ROWS", 300)
         seen = []
-        map_parts = OrderedRows.map_parts
+        write_parts = OrderedRows.write_parts
 
-        def compare(rows, job, num_proc):
+        def compare(rows, write, key):
             one = [batch.table for batch in rows.batches()]
-            parts = list(map_parts(rows, tables_of, 2))
+            parts = list(rows.work.engine.map(tables_of, rows.parts))
             assert pa.concat_tables(one).equals(pa.concat_tables(chain(*parts)))
             seen.append(len(parts))
-            return map_parts(rows, job, num_proc)
+            return write_parts(rows, write, key)
 
-        monkeypatch.setattr(OrderedRows, "map_parts", compare)
+        monkeypatch.setattr(OrderedRows, "write_parts", compare)
         from_papers("my_nli", path, tmp_path / "b", num_proc=2, **YEARS)
         assert seen[0] > 1
 

@@ -1,26 +1,23 @@
 """Rows in parts: written in processes of their own, the same bytes whatever their number."""
 
+import errno
 import hashlib
-import shutil
 import sys
 from collections import Counter
 from dataclasses import dataclass, field, replace
-from functools import partial
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from filelock import FileLock
 from memory import growth_of_peak
 from nlihub.builders.core.base import Batch, NLIBuilder, PartedRows
 from nlihub.builders.core.encode import encode
 from nlihub.builders.core.options import BuildOptions
 from nlihub.builders.core.row_digests import digest, order_digest, row_hashes
-from nlihub.builders.core.workers import map_in_order
+from nlihub.builders.dataflow.work import LocalEngine, Work
 from nlihub.builders.scinli import SciNLI
 from nlihub.builders.versions import write_rows as module
 from nlihub.builders.versions.write_rows import MAX_SHARD_BYTES, write_rows
-from nlihub.loaders import progress
 from nlihub.loaders.errors import SchemaError
 
 SPEC = SciNLI.SPEC
@@ -48,12 +45,9 @@ class Part:
 
     splits: tuple
 
-    def batches(self, oddities=None):
+    def batches(self):
         for split, ids in self.splits:
             mask = pa.array([not id_.startswith("-") for id_ in ids], pa.bool_())
-            if oddities is not None:
-                oddities.setdefault(f"{split}.csv", Counter())["left out"] += mask.false_count
-                oddities[f"{split}.csv"][ids[0] if ids else "nothing"] += 1
             yield Batch(encoded(ids), {("default", split): mask})
 
 
@@ -67,23 +61,24 @@ class Whole:
 
     def batches(self, oddities=None):
         for part in self.parts:
-            yield from part.batches(oddities)
+            if oddities is not None:
+                oddities.setdefault("parts.csv", Counter())["read"] += 1
+            yield from part.batches()
 
 
 class Parted(Whole):
-    @property
-    def n_parts(self):
-        return len(self.parts)
+    """Rows in parts; the folder with what is written of them is beside that of the version."""
 
-    def map_parts(self, job, num_proc):
-        return map_in_order(partial(do, job), list(enumerate(self.parts)), num_proc)
-
-
-def do(job, part):
-    return job(*part)
+    def write_parts(self, write, key):
+        work, num_proc = self.parameters["work"], self.parameters["num_proc"]
+        return Work(LocalEngine(num_proc), [], work).map("writing", write, self.parts, key)
 
 
-def write(folder, rows, *, num_proc=1, splits=SPLITS, max_shard_bytes=MAX_SHARD_BYTES, target=None):
+def write(folder, rows, *, num_proc=1, splits=SPLITS, max_shard_bytes=MAX_SHARD_BYTES, work=None):
+    if isinstance(rows, Parted):
+        made_by = {"work": work or folder.with_suffix(".work"), "num_proc": num_proc}
+        rows.parameters.update(made_by)
+
     class Made(NLIBuilder):
         SPEC = SciNLI.SPEC
 
@@ -93,7 +88,8 @@ def write(folder, rows, *, num_proc=1, splits=SPLITS, max_shard_bytes=MAX_SHARD_
 
     folder.mkdir(parents=True)
     options = BuildOptions(num_proc=num_proc, configs=("default",), splits=splits)
-    return write_rows(Made, folder, options, max_shard_bytes, target)
+    manifest = write_rows(Made, folder, options, max_shard_bytes)
+    return replace(manifest, parameters={})
 
 
 def files_of(folder):
@@ -147,8 +143,8 @@ def test_parts_are_the_rows_that_are_written_whole(tmp_path):
                 hashlib.sha256(content).hexdigest(),
             )
             assert pq.read_metadata(tmp_path / "parted" / shard.file).num_rows == shard.rows
-    assert whole.oddities == parted.oddities
-    assert whole.oddities["train.csv"] == {"-": 1, "a": 1, "a2": 1, "e0": 1, "f": 1, "left out": 2}
+    assert whole.oddities == {"parts.csv": {"read": 3}}
+    assert parted.oddities == {}
 
 
 @pytest.mark.slow
@@ -164,7 +160,8 @@ def test_one_part_has_the_bytes_of_rows_that_are_not_in_parts(tmp_path):
     for max_shard_bytes in (MAX_SHARD_BYTES, 100):
         one, other = (tmp_path / f"{name}-{max_shard_bytes}" for name in ("whole", "parted"))
         whole = write(one, Whole(PARTS[:1]), max_shard_bytes=max_shard_bytes)
-        assert whole == write(other, Parted(PARTS[:1]), max_shard_bytes=max_shard_bytes)
+        parted = write(other, Parted(PARTS[:1]), max_shard_bytes=max_shard_bytes)
+        assert whole.configs == parted.configs
         assert files_of(one) == files_of(other)
 
 
@@ -224,101 +221,58 @@ def test_an_error_in_a_part_reaches_the_caller(tmp_path, rows):
 
 
 @dataclass(frozen=True)
-class Stopping(Parted):
-    """Rows of which one part is interrupted, and whose parts that are made are listed."""
+class Noted(Part):
+    """A part that notes when it is read, or is interrupted."""
 
-    stopped: int = -1
-    made: list = field(default_factory=list)
+    number: int = 0
+    read: list = field(default_factory=list)
+    is_stopped: bool = False
 
-    def map_parts(self, job, num_proc):
-        for number, part in enumerate(self.parts):
-            yield job(number, Watched(number, part, self))
+    def batches(self):
+        if self.is_stopped:
+            raise KeyboardInterrupt
+        self.read.append(self.number)
+        return super().batches()
 
 
-@dataclass(frozen=True)
-class Watched:
-    number: int
-    part: Part
-    rows: Stopping
-
-    def batches(self, oddities=None):
-        for batch in self.part.batches(oddities):
-            if self.number == self.rows.stopped:
-                raise KeyboardInterrupt
-            yield batch
-        self.rows.made.append(self.number)
+def noted(read, stopped=None):
+    return Parted([Noted(p.splits, n, read, n == stopped) for n, p in enumerate(PARTS)])
 
 
 @pytest.fixture
-def stopped(tmp_path):
-    """The folder of a version whose third part was interrupted."""
-    target = tmp_path / "stopped/version"
-    with pytest.raises(KeyboardInterrupt) as interrupted:
-        write(tmp_path / "stopped/work", Stopping(PARTS, stopped=2), target=target)
-    [note] = interrupted.value.__notes__
-    assert note == "Rows that were written are kept: run it again to go on."
-    shutil.rmtree(tmp_path / "stopped/work")
-    [kept] = target.parent.iterdir()
-    assert kept.name.startswith(".version.parts-")
-    return target
+def work(tmp_path):
+    """The working files of a version whose third part was interrupted."""
+    with pytest.raises(KeyboardInterrupt):
+        write(tmp_path / "stopped", noted([], 2), work=tmp_path / "work")
+    return tmp_path / "work"
 
 
-def test_a_part_that_was_written_before_an_interrupt_is_not_made_again(tmp_path, stopped):
-    rows = Stopping(PARTS)
-    manifest = write(tmp_path / "stopped/work", rows, target=stopped)
-    assert rows.made == [2]
+def test_a_part_that_was_written_before_an_interrupt_is_not_made_again(tmp_path, work):
+    read = []
+    manifest = write(tmp_path / "again", noted(read), work=work)
+    assert read == [2]
     assert manifest == write(tmp_path / "whole", Parted(PARTS))
-    assert files_of(tmp_path / "stopped/work") == files_of(tmp_path / "whole")
-    assert [path.name for path in stopped.parent.iterdir()] == ["work"]
-
-
-def test_parts_that_were_written_before_an_interrupt_are_no_progress(
-    tmp_path, stopped, monkeypatch, capsys
-):
-    monkeypatch.setattr(progress, "_EVERY_S", 0.0)
-    write(tmp_path / "stopped/work", Stopping(PARTS), target=stopped)
-    [line] = capsys.readouterr().err.splitlines()
-    assert line.startswith("nlihub: writing: 3 of 3 parts, ")
+    assert files_of(tmp_path / "again") == files_of(tmp_path / "whole")
 
 
 @pytest.mark.parametrize(
-    "changes",
-    [
-        {"rows": {"parameters": {"seed": 2}}},
-        {"rows": {"sources": [{"sha256": "other"}]}},
-        {"max_shard_bytes": 100},
-        {"splits": ("test", "train", "validation")},
-    ],
+    "changes", [{"max_shard_bytes": 100}, {"splits": ("test", "train", "validation")}]
 )
-def test_parts_of_other_rows_are_not_taken(tmp_path, stopped, changes):
-    rows = Stopping(PARTS, **changes.pop("rows", {}))
-    write(tmp_path / "stopped/work", rows, target=stopped, **changes)
-    assert rows.made == [0, 1, 2]
-    assert [path.name for path in stopped.parent.iterdir()] == ["work"]
+def test_parts_of_another_form_are_not_taken(tmp_path, work, changes):
+    read = []
+    write(tmp_path / "again", noted(read), work=work, **changes)
+    assert read == [0, 1, 2]
 
 
-def test_a_part_whose_files_were_moved_before_a_kill_is_made_again(tmp_path, stopped):
-    next(stopped.parent.glob("*/00001/*.parquet")).unlink()
-    rows = Stopping(PARTS)
-    manifest = write(tmp_path / "stopped/work", rows, target=stopped)
-    assert rows.made == [1, 2]
-    assert manifest == write(tmp_path / "whole", Parted(PARTS))
+def test_parts_on_another_file_system_are_copied(tmp_path, monkeypatch):
+    expected = write(tmp_path / "linked", Parted(PARTS))
 
+    def refuse(*_):
+        raise OSError(errno.EXDEV, "Invalid cross-device link")
 
-def test_nothing_is_kept_where_no_part_is_whole(tmp_path):
-    target = tmp_path / "stopped/version"
-    with pytest.raises(KeyboardInterrupt):
-        write(tmp_path / "stopped/work", Stopping(PARTS, stopped=0), target=target)
-    assert [path.name for path in target.parent.iterdir()] == ["work"]
-
-
-def test_a_second_writer_has_parts_of_its_own(tmp_path, stopped):
-    [kept] = stopped.parent.iterdir()
-    with FileLock(kept / "lock"):
-        rows = Stopping(PARTS)
-        write(tmp_path / "stopped/work", rows, target=stopped)
-        assert rows.made == [0, 1, 2]
-        assert {path.name for path in stopped.parent.iterdir()} == {kept.name, "work"}
+    monkeypatch.setattr(module.os, "link", refuse)
+    assert write(tmp_path / "copied", Parted(PARTS)) == expected
+    assert files_of(tmp_path / "copied") == files_of(tmp_path / "linked")
 
 
 @pytest.mark.slow

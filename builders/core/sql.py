@@ -1,4 +1,4 @@
-"""Run SQL over Parquet files, by DuckDB within a memory limit, and keep each result as Parquet.
+"""Run SQL over Parquet files, by DuckDB within a memory limit.
 
 ``NLIHUB_MEMORY`` sets the limit (``"1300MB"`` where it is not set; the process exceeds it by up to
 650 MB), ``NLIHUB_TEMP`` the folder for what does not fit (beside the results where it is not set).
@@ -7,16 +7,14 @@
 import glob
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager
 from dataclasses import dataclass
-from hashlib import sha256
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
-from ...loaders.atomic_write import whole_folder, working_folder
+from ...loaders.atomic_write import working_folder
 from ...loaders.errors import OutputError, UsageError
 from ...loaders.paths import local_path
-from ...loaders.progress import watch
 
 if TYPE_CHECKING:
     import duckdb
@@ -45,66 +43,9 @@ class Statement:
     query: str
 
 
-class SQLEngine(Protocol):
-    """Runs queries over Parquet files: DuckDB on this machine, or a cluster."""
-
-    def write(self, query: str, tables: Tables, folder: Path) -> None:
-        """Write the rows of a query into an empty folder, as one Parquet file or several.
-
-        Args:
-            query: A SELECT over the tables.
-            tables: The tables that it may name.
-            folder: An empty folder.
-
-        Raises:
-            OutputError: Memory or the disk is full.
-        """
-        ...
-
-
-def run_statements(
-    statements: Sequence[Statement], tables: Tables, folder: Path, key: str, engine: SQLEngine
-) -> Tables:
-    """Run statements one after another; those whose results are there already are not run again.
-
-    Args:
-        statements: The statements; each may name the given tables and the results before it.
-        tables: The given tables.
-        folder: The results are kept here, each in a folder of its own, whole or not at all.
-        key: Names the content of the given tables: another key has other results.
-        engine: What runs them.
-
-    Returns:
-        The given tables and the results.
-
-    Raises:
-        OutputError: Memory or the disk is full.
-    """
-    known = dict(tables)
-    targets: list[Path] = []
-    identity = key
-    for statement in statements:
-        identity = sha256(f"{identity}\n{statement.name}\n{statement.query}".encode()).hexdigest()
-        targets.append(folder / f"{statement.name}-{identity[:16]}")
-    n_done = sum(target.is_dir() for target in targets)
-    with watch("choosing", len(statements), "statements", n_done=n_done) as shown:
-        for statement, target in zip(statements, targets, strict=True):
-            if not target.is_dir():
-                with whole_folder(target, lambda _: True) as work:
-                    engine.write(statement.query, known, work)
-                shown.update(1)
-            known[statement.name] = list_files(target)
-    return known
-
-
 def memory_limit() -> str:
     """Return the memory that SQL may use, as ``NLIHUB_MEMORY`` has it."""
     return os.environ.get(_MEMORY) or _DEFAULT_MEMORY
-
-
-def list_files(folder: Path) -> list[Path]:
-    """Return the Parquet files of a result, by name."""
-    return sorted(folder.glob("*.parquet"))
 
 
 def list_of_texts(texts: Iterable[str]) -> str:
@@ -161,7 +102,7 @@ class Database:
             return self._connection.execute(query).fetchall()
 
     def write(self, query: str, folder: Path) -> None:
-        """Write the rows of a query into a folder, as one Parquet file or several."""
+        """Write the rows of a query into an empty folder, as one Parquet file or several."""
         self.execute(
             f"COPY ({query}) TO '{_quoted(str(folder.absolute()))}' "
             "(FORMAT parquet, PER_THREAD_OUTPUT, OVERWRITE_OR_IGNORE)"
@@ -237,27 +178,6 @@ def open_database(beside: Path) -> Iterator[Database]:
             yield Database(connection, temporary, limit)
         finally:
             connection.close()
-
-
-class DuckDBEngine:
-    """Runs queries on this machine: each in a database of its own, or all in one that is open.
-
-    Args:
-        database: The one that is open; opening one takes longer than a query over few rows.
-    """
-
-    def __init__(self, database: Database | None = None) -> None:
-        self._database = database
-
-    def write(self, query: str, tables: Tables, folder: Path) -> None:
-        """Write the rows of a query; see ``SQLEngine``."""
-        with (
-            nullcontext(self._database)
-            if self._database is not None
-            else open_database(folder.parent)
-        ) as database:
-            database.add(tables)
-            database.write(query, folder)
 
 
 def _quoted(text: str) -> str:

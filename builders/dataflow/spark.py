@@ -14,8 +14,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ...loaders.errors import needs_extra
-from ..core.sql import SQLEngine, Tables
-from .work import Engine, Item, Result
+from ..core.sql import Tables
+from .work import Engine, Item, Result, WriteQuery
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -42,7 +42,7 @@ def spark_engine(session: "SparkSession | None" = None, folder: Path | None = No
     with needs_extra("spark", "Working on a Spark cluster"):
         from pyspark.sql import SparkSession
     spark = session or SparkSession.getActiveSession() or _begin(SparkSession.builder)
-    return _SparkEngine(spark, folder, _SparkSQL(spark) if folder is not None else None)
+    return _SparkEngine(spark, folder, _SparkSQL(spark).write if folder is not None else None)
 
 
 def start_spark(wanted: bool) -> Engine | None:
@@ -64,7 +64,7 @@ class _SparkEngine:
 
     session: "SparkSession"
     folder: Path | None
-    sql: SQLEngine | None
+    write_query: WriteQuery | None
 
     def map(
         self, job: Callable[[Item], Result], items: Sequence[Item]
@@ -94,14 +94,14 @@ def _map_at_once(
 
 
 class _SparkSQL:
-    """Runs queries on a Spark cluster; see ``SQLEngine``."""
+    """Runs queries on a Spark cluster."""
 
     def __init__(self, session: "SparkSession") -> None:
         self._session = session
         self._tables: dict[str, Sequence[Path]] = {}
 
     def write(self, query: str, tables: Tables, folder: Path) -> None:
-        """Write the rows of a query into a folder; see ``SQLEngine``."""
+        """Write the rows of a query into a folder; see ``WriteQuery``."""
         for name, files in tables.items():
             if self._tables.get(name) != files:  # looking at the files of a table is a job
                 frame = self._session.read.parquet(*(_uri(path) for path in files))

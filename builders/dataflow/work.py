@@ -24,13 +24,15 @@ from ...loaders.interrupts import kept_when_interrupted
 from ...loaders.progress import watch
 from ..core.identity import code_hash
 from ..core.options import BuildOptions
-from ..core.sql import Database, DuckDBEngine, SQLEngine, Statement, Tables, run_statements
+from ..core.sql import Database, Statement, Tables
 from ..core.workers import map_in_order
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 #: Fills an empty folder with what is made of an item; other processes and machines can run it.
 Job = Callable[[Item, Path], None]
+#: Writes the rows of a query over tables into an empty folder, as one Parquet file or several.
+WriteQuery = Callable[[str, Tables, Path], None]
 
 _LOGGER = logging.getLogger(__name__)
 #: Files are put together to shards of at least this size, so that small ones cost little.
@@ -66,7 +68,7 @@ class Engine(Protocol):
         ...
 
     @property
-    def sql(self) -> SQLEngine | None:
+    def write_query(self) -> WriteQuery | None:
         """What chooses rows; None is DuckDB on this machine."""
         ...
 
@@ -89,12 +91,12 @@ class LocalEngine:
     Attributes:
         num_proc: Their number.
         folder: See ``Engine``.
-        sql: See ``Engine``.
+        write_query: See ``Engine``.
     """
 
     num_proc: int
-    folder: Path | None = None
-    sql: SQLEngine | None = None
+    folder: None = None
+    write_query: None = None
 
     def map(
         self, job: Callable[[Item], Result], items: Sequence[Item]
@@ -144,11 +146,11 @@ class Work:
         return folders
 
     def select(self, statements: Sequence[Statement], tables: Tables, database: Database) -> Tables:
-        """Run statements one after another, and let a database read their results.
+        """Run statements one after another, but for those whose results are there already.
 
         Args:
             statements: The statements; each may name the tables and the results before it.
-            tables: The tables.
+            tables: The tables, which the files of the corpus and the recipe decide.
             database: A database, which then has the tables and the results.
 
         Returns:
@@ -157,9 +159,25 @@ class Work:
         Raises:
             OutputError: Memory or the disk is full.
         """
-        engine = self.engine.sql or DuckDBEngine(database)
-        found = run_statements(statements, tables, self.folder, self.folder.name, engine)
+        targets: list[Path] = []
+        key = self.folder.name
+        for statement in statements:
+            key = _hash([key, statement.name, statement.query])
+            targets.append(self.folder / f"{statement.name}-{key}")
+        n_done = sum(target.is_dir() for target in targets)
+        found = dict(tables)
         database.add(found)
+        with watch("choosing", len(statements), "statements", n_done=n_done) as shown:
+            for statement, target in zip(statements, targets, strict=True):
+                if not target.is_dir():
+                    with whole_folder(target, lambda _: True) as folder:
+                        if self.engine.write_query is None:
+                            database.write(statement.query, folder)
+                        else:
+                            self.engine.write_query(statement.query, found, folder)
+                    shown.update(1)
+                found[statement.name] = sorted(target.glob("*.parquet"))
+                database.add({statement.name: found[statement.name]})
         return found
 
 

@@ -5,7 +5,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from nlihub.builders.core import sql
-from nlihub.builders.core.sql import DuckDBEngine, Statement, open_database, run_statements
+from nlihub.builders.core.sql import Database, Statement, open_database
+from nlihub.builders.dataflow.work import LocalEngine, Work
 from nlihub.loaders import progress
 from nlihub.loaders.errors import UsageError
 
@@ -13,20 +14,6 @@ STATEMENTS = (
     Statement("counts", "SELECT x, COUNT(*) AS n FROM numbers GROUP BY x"),
     Statement("most", "SELECT MAX(n) AS n FROM counts"),
 )
-
-
-class Counted(DuckDBEngine):
-    """Counts the queries that it runs, and fails at a given one."""
-
-    def __init__(self, fails_at=None):
-        super().__init__()
-        self.n_queries, self.fails_at = 0, fails_at
-
-    def write(self, query, tables, folder):
-        self.n_queries += 1
-        if self.n_queries == self.fails_at:
-            raise KeyboardInterrupt
-        super().write(query, tables, folder)
 
 
 @pytest.fixture
@@ -39,6 +26,20 @@ def tables(tmp_path):
     return {"numbers": [path]}
 
 
+def select(statements, tables, folder):
+    """Run statements, keeping their results in a folder; return the tables, and which ran."""
+    ran = []
+
+    class Noted(Database):
+        def write(self, query, folder):
+            ran.append(query)
+            super().write(query, folder)
+
+    with open_database(folder.parent) as database:
+        database.__class__ = Noted
+        return Work(LocalEngine(1), [], folder).select(statements, tables, database), ran
+
+
 def read(query, tables, folder):
     with open_database(folder) as database:
         database.add(tables)
@@ -46,51 +47,34 @@ def read(query, tables, folder):
 
 
 def test_later_queries_read_earlier_results(tables, tmp_path):
-    found = run_statements(STATEMENTS, tables, tmp_path / "results", "key", DuckDBEngine())
+    found, _ = select(STATEMENTS, tables, tmp_path / "results")
     assert read("SELECT n FROM most", found, tmp_path) == [{"n": 2}]
     assert sorted(found) == ["counts", "most", "numbers"]
 
 
 def test_a_result_without_rows_is_a_table(tables, tmp_path):
     nothing = [Statement("nothing", "SELECT x FROM numbers WHERE x > 2")]
-    found = run_statements(nothing, tables, tmp_path / "results", "key", DuckDBEngine())
+    found, _ = select(nothing, tables, tmp_path / "results")
     assert read("SELECT x FROM nothing", found, tmp_path) == []
 
 
-def test_what_was_done_before_an_interrupt_is_kept(tables, tmp_path):
+def test_results_that_are_there_are_not_made_again(tables, tmp_path):
     results = tmp_path / "results"
-    with pytest.raises(KeyboardInterrupt):
-        run_statements(STATEMENTS, tables, results, "key", Counted(fails_at=2))
-    assert [path.name.partition("-")[0] for path in results.iterdir()] == ["counts"]
-    again = Counted()
-    run_statements(STATEMENTS, tables, results, "key", again)
-    assert again.n_queries == 1
+    assert len(select(STATEMENTS[:1], tables, results)[1]) == 1
+    assert select(STATEMENTS, tables, results)[1] == [STATEMENTS[1].query]
+    others = (Statement("counts", "SELECT x, 1 AS n FROM numbers"), STATEMENTS[1])
+    assert len(select(others, tables, results)[1]) == 2
 
 
 def test_statements_that_were_done_before_are_no_progress(tables, tmp_path, monkeypatch, capsys):
     monkeypatch.setattr(progress, "_EVERY_S", 0.0)
     for _ in range(2):
-        run_statements(STATEMENTS, tables, tmp_path / "results", "key", DuckDBEngine())
+        select(STATEMENTS, tables, tmp_path / "results")
     lines = capsys.readouterr().err.splitlines()
     assert [line.partition(",")[0] for line in lines] == [
         "nlihub: choosing: 1 of 2 statements",
         "nlihub: choosing: 2 of 2 statements",
     ]
-
-
-@pytest.mark.parametrize(
-    ("key", "statements"),
-    [
-        ("other", STATEMENTS),
-        ("key", (Statement("counts", "SELECT x, 1 AS n FROM numbers"), STATEMENTS[1])),
-    ],
-)
-def test_other_tables_and_other_queries_have_other_results(tables, tmp_path, key, statements):
-    results = tmp_path / "results"
-    run_statements(STATEMENTS, tables, results, "key", DuckDBEngine())
-    again = Counted()
-    run_statements(statements, tables, results, key, again)
-    assert again.n_queries == 2
 
 
 def test_memory_that_is_no_size_is_refused(tmp_path, monkeypatch):

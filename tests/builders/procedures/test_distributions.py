@@ -10,7 +10,8 @@ import pytest
 from abstracts_in_memory import Membership, Negative, has, list_kinds
 from nlihub.builders.bionli import BioNLI
 from nlihub.builders.core.schema import SPLITS
-from nlihub.builders.core.sql import DuckDBEngine, open_database, run_statements
+from nlihub.builders.core.sql import open_database
+from nlihub.builders.dataflow.work import LocalEngine, Work
 from nlihub.builders.procedures.abstracts.assign import (
     ACCEPTED,
     BALANCED,
@@ -66,9 +67,8 @@ def draw(tmp_path_factory):
         file = folder / "candidates.parquet"
         pq.write_table(table.cast(CANDIDATE_SCHEMA), file)
         with open_database(folder) as database:
-            statements, engine = chosen.statements(None), DuckDBEngine(database)
-            tables = run_statements(statements, {CANDIDATES: [file]}, folder, "key", engine)
-            database.add(tables)
+            work = Work(LocalEngine(1), [], folder)
+            work.select(chosen.statements(None), {CANDIDATES: [file]}, database)
             found = database.read("SELECT * FROM assigned ORDER BY row").to_pylist()
             (n_chosen,) = database.execute("SELECT COUNT(*) FROM chosen")[0]
         assert len(found) == len(rows)

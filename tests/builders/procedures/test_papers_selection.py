@@ -8,7 +8,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from nlihub.builders.core.schema import SPLITS
-from nlihub.builders.core.sql import DuckDBEngine, run_statements
+from nlihub.builders.core.sql import Database, open_database
+from nlihub.builders.dataflow.work import LocalEngine, Work
 from nlihub.builders.procedures.papers.choose import (
     PAIR_STATEMENTS,
     PAPER_STATEMENTS,
@@ -84,14 +85,19 @@ def make_shards(folder, seed, n_shards=3):
 
 def choose(files, folder, engine=None, quotas=None):
     """Choose by SQL; return the results by name, in the order of shards and rows."""
-    engine = engine or DuckDBEngine()
+    work = Work(engine or LocalEngine(1), [], folder)
+    with open_database(folder.parent) as database:
+        return _choose(files, work, database, quotas)
+
+
+def _choose(files, work, database, quotas):
     statements = [*PAPER_STATEMENTS, *PAIR_STATEMENTS, label_statement(PHRASES, DOMAINS)]
-    tables = run_statements(statements, files, folder, "key", engine)
+    tables = work.select(statements, files, database)
     sizes = sizes_of(
         zip(*(read(tables["taken_pairs"])[c] for c in ("split", "domain", "label")), strict=True),
         quotas,
     )
-    tables = run_statements([balance_statement(sizes, DOMAINS)], tables, folder, "key", engine)
+    tables = work.select([balance_statement(sizes, DOMAINS)], tables, database)
     return {name: read(found) for name, found in tables.items()}
 
 
@@ -175,30 +181,30 @@ def test_a_class_without_a_pair_is_found(tmp_path):
         choose(make_shards(tmp_path, 1), tmp_path / "results", quotas={"train": 900})
 
 
-class Stopped(DuckDBEngine):
-    """Is interrupted at a given statement, and counts them."""
-
-    def __init__(self, at=None):
-        super().__init__()
-        self.n_done, self.at = 0, at
-
-    def write(self, query, tables, folder):
-        if self.n_done == self.at:
-            raise KeyboardInterrupt
-        super().write(query, tables, folder)
-        self.n_done += 1
-
-
-def test_it_goes_on_at_the_statement_where_it_was(tmp_path):
+def test_it_goes_on_at_the_statement_where_it_was(tmp_path, monkeypatch):
     files = make_shards(tmp_path, 5)
-    every = Stopped()
-    whole = choose(files, tmp_path / "whole", every)
+    write, done = Database.write, []
+
+    def stop_after(n_done):
+        def run(database, query, folder):
+            if len(done) == n_done:
+                raise KeyboardInterrupt
+            write(database, query, folder)
+            done.append(query)
+
+        done.clear()
+        monkeypatch.setattr(Database, "write", run)
+
+    stop_after(None)
+    whole = choose(files, tmp_path / "whole")
+    n_statements = len(done)
     for n_done in (1, 6):  # among papers, and among pairs
+        stop_after(n_done)
         with pytest.raises(KeyboardInterrupt):
-            choose(files, tmp_path / "parts", Stopped(n_done))
-    last = Stopped()
-    assert choose(files, tmp_path / "parts", last) == whole
-    assert last.n_done == every.n_done - 7
+            choose(files, tmp_path / "parts")
+    stop_after(None)
+    assert choose(files, tmp_path / "parts") == whole
+    assert len(done) == n_statements - 7
 
 
 @pytest.mark.slow
@@ -206,5 +212,5 @@ def test_spark_chooses_the_same(tmp_path, spark_cluster):
     from nlihub.builders.dataflow.spark import spark_engine
 
     files = make_shards(tmp_path, 1)
-    found = choose(files, tmp_path / "spark", spark_engine(spark_cluster, tmp_path).sql)
+    found = choose(files, tmp_path / "spark", spark_engine(spark_cluster, tmp_path))
     assert found["chosen"] == choose(files, tmp_path / "duckdb")["chosen"]

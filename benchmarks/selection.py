@@ -103,7 +103,9 @@ def make_shard(folder: Path, has_texts: bool, shard: tuple[int, int]) -> None:
         "year": random.integers(1990, 2021, n_papers),
         "domain": [DOMAINS[0]] * n_papers,
         "n_sentences": random.integers(50, 400, n_papers),
-        "split": [SPLITS.index(SPLITTING.place_of(id_, None, 1).split or "") for id_ in ids],
+        "split": [
+            SPLITS.index(SPLITTING.place_of(id_, DOMAINS[0], None, 1).split or "") for id_ in ids
+        ],
         "reason": [None] * n_papers,
         "detail": [None] * n_papers,
         "file": [f"{number:06d}.jsonl"] * n_papers,

@@ -35,7 +35,7 @@ N_SENTENCES = 100_000
 SHARE = 20
 
 DECLARATION = {
-    "procedure": "distant supervision",
+    "procedure": "papers",
     "declared": {
         "name": "many_pairs",
         "pretty_name": "Many Pairs",
@@ -61,7 +61,7 @@ CONSTRUCTION = {
 def write_version(folder: Path, n_rows: int) -> None:
     """Writes a sound version of so many rows."""
     from nlihub.builders.core.sql import open_database
-    from nlihub.builders.procedures.registry import declared_builder
+    from nlihub.builders.procedures.procedure import declared_builder
     from nlihub.builders.versions.manifest import Manifest, ParquetShard, Split
     from nlihub.builders.versions.write import write_texts
     from nlihub.builders.versions.write_rows import shard_name
@@ -126,7 +126,7 @@ def _write_file(folder: Path, name: str, number: int, n_rows: int, hashes: str) 
     """Writes one file of rows, and its rows' hashes elsewhere."""
     from nlihub.builders.core.encode import encode
     from nlihub.builders.core.row_digests import row_hashes
-    from nlihub.builders.procedures.registry import declared_builder
+    from nlihub.builders.procedures.procedure import declared_builder
     from nlihub.loaders.hashing import hash_file
 
     spec = declared_builder(DECLARATION).SPEC

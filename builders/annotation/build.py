@@ -25,7 +25,7 @@ from ..core.keyed import keyed_number
 from ..core.options import BuildOptions, Key
 from ..core.schema import uniform_features
 from ..procedures.papers.declaration import ORIGINALS, UNBALANCED
-from ..procedures.registry import declared_builder
+from ..procedures.procedure import declared_builder
 from ..versions.open import PathLike
 from ..versions.version import BuiltVersion
 from ..versions.write import build_version

@@ -2,24 +2,30 @@
 
 A procedure, such as ``papers``, is a folder beside this file with three modules: ``recipe.py`` has
 the ``PapersRecipe``, ``declaration.py`` the ``PapersDeclaration``, and ``run.py`` the function
-``run``, a ``RunProcedure``. ``registry.py`` names it; everything else follows: the Python function,
+``run``, a ``RunProcedure``. ``PROCEDURES`` names it; everything else follows: the Python function,
 the command with its options, the parameters in the manifest, the card's blocks.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import MISSING, asdict, dataclass, fields
+from dataclasses import asdict, dataclass, fields
+from functools import cached_property
+from importlib import import_module
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Protocol, Self
 
+from ...loaders.errors import UsageError, VerificationError
 from ...loaders.progress import Tell
 from ..core.base import NLIBuilder, Rows
+from ..core.markdown import markdown_table
 from ..core.options import BuildOptions
 from ..core.spec import DatasetSpec
 from ..dataflow.report import ConstructionReport
 from .about import Declared
 from .option_groups import Option, OptionGroup
-from .probe_block import probe_block
+
+#: The procedures by the names of their folders.
+PROCEDURES = ("papers", "abstracts", "patterns")
 
 
 @dataclass(frozen=True)
@@ -41,7 +47,7 @@ class Declaration:
         declared: What its maker says of it.
 
     Class attributes:
-        PROCEDURE: Name of the procedure in a manifest.
+        PROCEDURE: Name of the procedure.
         MATERIAL: What the dataset is made from, as in "the authors of the papers".
         CREDIT: The paper of the procedure, in BibTeX.
         BUILDER: The base of its builder, which says how its card breaks labels down.
@@ -66,12 +72,11 @@ class Declaration:
             KeyError: A field is missing.
             TypeError: One is of another type.
         """
-        values: dict[str, Any] = {}
-        for field in fields(cls):
-            if field.name not in found and field.default is not MISSING:
-                continue  # a field that earlier versions of the package did not have
-            value = found[field.name]
-            values[field.name] = tuple(value) if isinstance(value, list) else value
+        given = {field.name: found[field.name] for field in fields(cls)}
+        values: dict[str, Any] = {
+            name: tuple(value) if isinstance(value, list) else value
+            for name, value in given.items()
+        }
         return cls(**values | {"declared": Declared(**found["declared"])})
 
     def card_blocks(self, construction: Mapping[str, Any]) -> dict[str, str]:
@@ -84,7 +89,7 @@ class Declaration:
             return {}
         return {
             "annotation": construction["annotation"],
-            "probe": probe_block(construction.get("probe", {})),
+            "probe": "\n\n".join(show_probe(construction.get("probe", {}))),
             **self.count_blocks(construction),
         }
 
@@ -161,3 +166,114 @@ class RunProcedure(Protocol):
             NLIHubError: The material is malformed.
         """
         ...
+
+
+def show_probe(found: Mapping[str, Any]) -> Iterator[str]:
+    """Yield the paragraphs of a card on how much of the labels the hypotheses alone give away.
+
+    Args:
+        found: The record of the probe, as a manifest has it; empty where it was not asked for.
+    """
+    if not found:
+        return
+    yield "## Is the label in the hypothesis?"
+    if "unmeasured" in found:
+        yield f"Not measured on `{found['config']}`: {found['unmeasured']}."
+        return
+    value, interval, chance = found["macro_f1"]
+    between = f" ({interval[0]} to {interval[1]})" if interval else ""
+    yield (
+        f"A linear classifier that sees the words of the hypothesis alone comes to a macro-F1 of\n"
+        f"{value}{between} on {found['rows']:,} rows of `{found['config']}`; guessing gives "
+        f"{chance}. By label and\ncategory, the share that it gets right, and how often it guesses "
+        "the same of rows of other labels:"
+    )
+    rows = [
+        [f"`{part}`", f"{n_rows:,}", f"{right}", f"{of_others}"]
+        for kind in ("labels", "categories")
+        for part, (n_rows, right, of_others) in found[kind].items()
+    ]
+    yield markdown_table(["rows of", "number", "right %", "of others %"], rows)
+
+
+@dataclass(frozen=True)
+class Procedure:
+    """A procedure, imported when it is needed; ``name`` is its folder, command and function."""
+
+    name: str
+
+    @cached_property
+    def recipe(self) -> type[Recipe]:
+        """The kind of recipe."""
+        kind: type[Recipe] = self._find("recipe", f"{self.name.title()}Recipe")
+        return kind
+
+    @cached_property
+    def declaration(self) -> type[Declaration]:
+        """The kind of declaration."""
+        kind: type[Declaration] = self._find("declaration", f"{self.name.title()}Declaration")
+        return kind
+
+    @cached_property
+    def run(self) -> RunProcedure:
+        """The function that makes a dataset."""
+        function: RunProcedure = self._find("run", "run")
+        return function
+
+    def _find(self, module: str, name: str) -> Any:
+        return getattr(import_module(f".{self.name}.{module}", __package__), name)
+
+
+def declared_builder(
+    found: Mapping[str, Any] | Declaration,
+    rows: Rows | None = None,
+    construction: Mapping[str, Any] | None = None,
+) -> type[NLIBuilder]:
+    """Return the builder of a dataset that somebody makes, or has made, by a procedure.
+
+    Args:
+        found: What the dataset declares, as a manifest has it or before it is written there.
+        rows: The rows of a dataset that is being made; None where it is made already.
+        construction: What was read, kept and dropped, where it is being made.
+
+    Raises:
+        VerificationError: The declaration is malformed, or of an unknown procedure.
+    """
+    declaration = found if isinstance(found, Declaration) else _parse(found)
+    spec = declaration.spec()
+
+    def make_rows(cls: type[NLIBuilder], options: BuildOptions) -> Rows:
+        if rows is None:
+            raise UsageError(
+                f"{spec.name} was made by its maker from material of their own; this package "
+                "cannot build it by name."
+            )
+        return rows
+
+    return type(
+        "".join(part.title() for part in spec.name.split("_")),
+        (declaration.BUILDER,),
+        {
+            "__module__": __name__,
+            "SPEC": spec,
+            "DECLARATION": declaration.as_json(),
+            "CONSTRUCTION": construction or {},
+            "construction_blocks": staticmethod(declaration.card_blocks),
+            "make_rows": classmethod(make_rows),
+        },
+    )
+
+
+def _parse(found: Mapping[str, Any]) -> Declaration:
+    procedure = str(found.get("procedure"))
+    if procedure not in PROCEDURES:
+        raise VerificationError(
+            f"The manifest names the procedure {procedure!r}; expected {' or '.join(PROCEDURES)}. "
+            "Was it made by a newer nlihub?"
+        )
+    try:
+        declaration = Procedure(procedure).declaration.parse(found)
+        declaration.spec()
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        raise VerificationError(f"The manifest's declaration is malformed: {error!r}.") from error
+    return declaration

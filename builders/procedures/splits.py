@@ -117,8 +117,8 @@ class Place(NamedTuple):
 
 
 @dataclass(frozen=True)
-class ByYear:
-    """Splits papers by years, those of the evaluation cut in two by a hash.
+class DomainYears:
+    """How the papers of a domain are split by years, those of the evaluation in two by a hash.
 
     Attributes:
         train: First and last year of the training papers.
@@ -126,9 +126,9 @@ class ByYear:
         validation_share: Share of the evaluation papers that are for validation, 0 to 1.
     """
 
-    train: Years = (2000, 2019)
-    evaluation: Years = (2020, 2020)
-    validation_share: float = VALIDATION_SHARE
+    train: Years
+    evaluation: Years
+    validation_share: float
 
     def __post_init__(self) -> None:
         for first, last in (self.train, self.evaluation):
@@ -143,40 +143,19 @@ class ByYear:
         """The splits that have papers."""
         return _with_share((1, self.validation_share, 1 - self.validation_share))
 
-    def expected(self, sizes: Mapping[str, int]) -> Mapping[str, float]:
-        """Return the sizes of the splits of evaluation that its share gives, of actual sizes."""
-        whole = sizes.get("validation", 0) + sizes.get("test", 0)
-        share = self.validation_share
-        return _by_split({"validation": share * whole, "test": (1 - share) * whole}, self.splits)
-
-    def place_of(self, paper: str, year: int | None, seed: int) -> Place:
-        """Return where a paper of an id and a year belongs."""
-        if year is None:
-            return Place(None, NO_YEAR)
-        if self.train[0] <= year <= self.train[1]:
-            return Place("train")
-        if self.evaluation[0] <= year <= self.evaluation[1]:
-            is_first = _share(paper, seed) < self.validation_share
-            return Place("validation" if is_first else "test")
-        return Place(None, OTHER_YEAR)
-
-    def as_json(self) -> Mapping[str, Any]:
-        """Return the splitting as plain values, for the manifest."""
-        return {"by": "year", **asdict(self)}
-
 
 @dataclass(frozen=True)
-class ByDomain:
-    """Splits the papers of a domain by years of its own.
+class ByYear:
+    """Splits papers by years, the same for all domains or by domain.
 
     Attributes:
-        domains: How the papers of each domain are split; those of any other as ``default`` says.
+        domains: The years of each domain; those of any other under ``default``.
 
     Raises:
         UsageError: One domain has other splits than another.
     """
 
-    domains: Mapping[str, ByYear]
+    domains: Mapping[str, DomainYears]
 
     def __post_init__(self) -> None:
         if len({own.splits for own in self.domains.values()}) > 1:
@@ -192,23 +171,39 @@ class ByDomain:
         return next(iter(self.domains.values())).splits
 
     def expected(self, sizes: Mapping[str, int]) -> Mapping[str, float]:
-        """Return nothing: the domains have shares of their own."""
-        return {}
+        """Return the sizes of the splits of evaluation that a share for all domains gives."""
+        if list(self.domains) != [OTHER_DOMAINS]:
+            return {}
+        share = self.domains[OTHER_DOMAINS].validation_share
+        whole = sizes.get("validation", 0) + sizes.get("test", 0)
+        return _by_split({"validation": share * whole, "test": (1 - share) * whole}, self.splits)
 
-    def of_domain(self, domain: str) -> ByYear | None:
-        """Return how the papers of a domain are split; None where it has no years."""
-        return _of_domain(self.domains, domain)
+    def place_of(self, paper: str, domain: str, year: int | None, seed: int) -> Place:
+        """Return where a paper of an id, a domain and a year belongs."""
+        own = _of_domain(self.domains, domain)
+        if own is None:
+            return Place(None, NO_YEARS)
+        if year is None:
+            return Place(None, NO_YEAR)
+        if own.train[0] <= year <= own.train[1]:
+            return Place("train")
+        if own.evaluation[0] <= year <= own.evaluation[1]:
+            is_first = _share(paper, seed) < own.validation_share
+            return Place("validation" if is_first else "test")
+        return Place(None, OTHER_YEAR)
 
     def as_json(self) -> Mapping[str, Any]:
         """Return the splitting as plain values, for the manifest."""
-        return {"by": "year", "domains": {d: asdict(own) for d, own in self.domains.items()}}
+        domains = {domain: asdict(own) for domain, own in self.domains.items()}
+        whole = domains[OTHER_DOMAINS] if list(domains) == [OTHER_DOMAINS] else {"domains": domains}
+        return {"by": "year", **whole}
 
 
 def split_by_year(
     train: PerDomain[Years],
     evaluation: PerDomain[Years],
     validation_share: PerDomain[float] = VALIDATION_SHARE,
-) -> ByYear | ByDomain:
+) -> ByYear:
     """Split papers by years, and those of some domains by years or a share of their own.
 
     Raises:
@@ -218,23 +213,21 @@ def split_by_year(
     trains, evaluations = _per_domain(train), _per_domain(evaluation)
     shares = {OTHER_DOMAINS: VALIDATION_SHARE, **_per_domain(validation_share)}
     named = sorted({*trains, *evaluations, *shares} - {OTHER_DOMAINS})
-    if not named:
-        return ByYear(trains[OTHER_DOMAINS], evaluations[OTHER_DOMAINS], shares[OTHER_DOMAINS])
     others = [OTHER_DOMAINS] if OTHER_DOMAINS in {*trains, *evaluations} else []
     domains, problems = {}, []
     for domain in (*others, *named):
         first, second = _of_domain(trains, domain), _of_domain(evaluations, domain)
+        share = shares.get(domain, shares[OTHER_DOMAINS])
         try:
             check_domain(domain)
             if first is None or second is None:
                 raise UsageError(f"there are no years of {'evaluation' if first else 'training'}.")
-            domains[domain] = ByYear(first, second, shares.get(domain, shares[OTHER_DOMAINS]))
+            domains[domain] = DomainYears(first, second, share)
         except UsageError as error:
-            whose = "all other domains" if domain == OTHER_DOMAINS else f"the domain {domain}"
-            problems.append(f"For {whose}: {error}")
+            problems.append(f"For the domain {domain}: {error}" if named else str(error))
     if problems:
         raise UsageError(" ".join(problems))
-    return ByDomain(domains)
+    return ByYear(domains)
 
 
 def _per_domain(given: PerDomain[_Value]) -> Mapping[str, _Value]:
@@ -284,8 +277,8 @@ class ByRatio:
         pairs = zip(SPLITS, shares, strict=True)
         return _by_split({split: share * whole for split, share in pairs}, self.splits)
 
-    def place_of(self, paper: str, year: int | None, seed: int) -> Place:
-        """Return where a paper of an id belongs; its year does not matter."""
+    def place_of(self, paper: str, domain: str, year: int | None, seed: int) -> Place:
+        """Return where a paper of an id belongs; nothing else matters."""
         share = _share(paper, seed)
         if share < self.train:
             return Place("train")
@@ -296,7 +289,7 @@ class ByRatio:
         return {"by": "ratio", **asdict(self)}
 
 
-Splitting = ByYear | ByDomain | ByRatio
+Splitting = ByYear | ByRatio
 
 #: A split is uneven that has so many times more than its share says, or fewer.
 _UNEVEN = 1.5

@@ -14,7 +14,7 @@ from ...loaders.errors import VerificationError
 from ...loaders.hashing import hash_file
 from ..core.base import NLIBuilder
 from ..core.registry import get_builder
-from ..procedures.registry import declared_builder
+from ..procedures.procedure import declared_builder
 from .manifest import FILE_NAME, Manifest
 
 #: Rows in a batch: some megabytes where the texts are paragraphs.

@@ -11,8 +11,7 @@ from .builders.core.options import BuildOptions
 from .builders.core.registry import find_builder
 from .builders.dataflow.report import TooFewError
 from .builders.procedures.about import About
-from .builders.procedures.procedure import Construction, Recipe
-from .builders.procedures.registry import declared_builder, get_procedure
+from .builders.procedures.procedure import Construction, Procedure, Recipe, declared_builder
 from .builders.versions.manifest import Manifest
 from .builders.versions.open import PathLike, check_num_proc
 from .builders.versions.version import BuiltVersion
@@ -71,7 +70,7 @@ def construct(
         raise UsageError(f"The sample is {sample}; expected a share of the files, as in 0.01.")
     options = BuildOptions(num_proc=check_num_proc(num_proc), sample=sample)
     begun = time.perf_counter()
-    chosen = get_procedure(procedure)
+    chosen = Procedure(procedure)
     kind = chosen.declaration
     declared = (about or About()).declare(name, kind.MATERIAL, kind.CREDIT)
     target = local_path(output)

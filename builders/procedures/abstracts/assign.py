@@ -128,8 +128,8 @@ class Distribution:
             pmid: The id of its abstract.
         """
         if self.ratio is not None:
-            return self.ratio.place_of(pmid, None, self.seed).split
-        found = ByRatio(1 - _TEST_SHARE, 0).place_of(pmid, None, self.seed).split
+            return self.ratio.place_of(pmid, "", None, self.seed).split
+        found = ByRatio(1 - _TEST_SHARE, 0).place_of(pmid, "", None, self.seed).split
         return TEST if found == TEST else None
 
     def statements(self, n_flipped: int | None) -> tuple[Statement, ...]:

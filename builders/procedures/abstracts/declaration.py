@@ -73,7 +73,7 @@ class AbstractsDeclaration(Declaration):
         rule: The rule that put rows into configs and splits, of ``RULES``.
     """
 
-    PROCEDURE = "perturbation of conclusions"
+    PROCEDURE = "abstracts"
     MATERIAL = "the abstracts"
     CREDIT = "{BioNLI} (Bastan, Surdeanu and Balasubramanian, 2022)"
 

@@ -89,7 +89,7 @@ class PapersDeclaration(Declaration):
             sentences of them.
     """
 
-    PROCEDURE = "distant supervision"
+    PROCEDURE = "papers"
     MATERIAL = "the papers"
     CREDIT = "{SciNLI} (Sadat and Caragea, 2022)"
 

@@ -20,7 +20,7 @@ from ...core.keyed import order_preserving
 from ...core.schema import IN_NO_SPLIT, SPLITS, is_name, uniform_features
 from ...dataflow.order import ORDER_KEY, ROWS
 from ...dataflow.tables import TableWriter
-from ..splits import NO_YEARS, OTHER_YEAR, ByDomain, Place, Splitting
+from ..splits import NO_YEARS, OTHER_YEAR, Place, Splitting
 from .arrays import Words, draw, mix
 from .declaration import EXTRA, UNBALANCED
 from .pairs import PairBlock, PairRules, find_pairs
@@ -191,8 +191,7 @@ def place_paper(paper: Paper, splitting: Splitting, seed: int) -> Place:
         return Place(None, NO_DOMAIN)
     if not is_name(paper.domain) or paper.domain in _RESERVED:
         return Place(None, NO_NAME)
-    own = splitting.of_domain(paper.domain) if isinstance(splitting, ByDomain) else splitting
-    return own.place_of(paper.id, paper.year, seed) if own else Place(None, NO_YEARS)
+    return splitting.place_of(paper.id, paper.domain, paper.year, seed)
 
 
 def _detail(paper: Paper, reason: str) -> str:

@@ -26,7 +26,7 @@ from ...dataflow.report import ConstructionReport, Entries, TooFewError, list_re
 from ...dataflow.work import LocalEngine, Work, read_corpus
 from ..about import Declared
 from ..procedure import Construction
-from ..splits import OTHER_DOMAINS, ByDomain, list_uneven_splits
+from ..splits import OTHER_DOMAINS, ByYear, list_uneven_splits
 from .choose import (
     IN_TWO_SPLITS,
     NOT_TAKEN,
@@ -158,7 +158,7 @@ class _Choice:
     def _check_domains(self) -> None:
         """Refuse years of a domain that no paper is of."""
         splitting = self._recipe.splitting
-        if isinstance(splitting, ByDomain) and self._work.share == 1:  # a sample may lack some
+        if isinstance(splitting, ByYear) and self._work.share == 1:  # a sample may lack some
             known = self._column("SELECT DISTINCT domain FROM papers WHERE domain IS NOT NULL")
             unknown = sorted(splitting.domains.keys() - set(known) - {OTHER_DOMAINS})
             if known and unknown:  # where no paper has a domain, that is what is wrong

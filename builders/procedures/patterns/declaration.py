@@ -195,7 +195,7 @@ class PatternsDeclaration(Declaration):
         has_few_shot: Whether some pattern gives problems enough to draw shots from.
     """
 
-    PROCEDURE = "sampling of patterns"
+    PROCEDURE = "patterns"
     MATERIAL = "the patterns"
     CREDIT = "{SpaceNLI} (Abzianidze, Zwarts and Winter, 2023)"
     BUILDER = PatternProperties

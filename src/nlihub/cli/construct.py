@@ -49,9 +49,9 @@ class _Procedures(TyperGroup):
     """The commands of the procedures; one is imported when it is asked for."""
 
     def list_commands(self, ctx: Any) -> list[str]:
-        from ..builders.procedures.registry import PROCEDURES
+        from ..builders.procedures.procedure import PROCEDURES
 
-        return [procedure.name for procedure in PROCEDURES.values()]
+        return [*PROCEDURES]
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
         if cmd_name not in self.list_commands(ctx):
@@ -75,9 +75,9 @@ def construct() -> None:
 
 def _command(procedure: str) -> Any:
     from ..builders.procedures.about import About
-    from ..builders.procedures.registry import get_procedure
+    from ..builders.procedures.procedure import Procedure
 
-    recipe = get_procedure(procedure).recipe
+    recipe = Procedure(procedure).recipe
 
     def run(
         name: str,

@@ -5,7 +5,7 @@ from abstract_corpus import write_abstracts
 from abstracts_in_memory import Negative, balance_negation
 from constructing import from_abstracts
 from nlihub.builders.procedures.abstracts.balance_negation import UNBALANCED, is_negated
-from nlihub.builders.procedures.probe_block import probe_block
+from nlihub.builders.procedures.procedure import show_probe
 from perturb_samples import mechanism_of
 
 import nlihub
@@ -104,5 +104,5 @@ def test_the_option_and_the_card(tmp_path):
     ],
 )
 def test_the_block_of_the_probe(found, told):
-    assert told in probe_block(found)
-    assert bool(probe_block(found)) == bool(found)
+    assert told in "\n\n".join(show_probe(found))
+    assert bool([*show_probe(found)]) == bool(found)

@@ -166,7 +166,7 @@ class TestBuiltVersion:
     def test_a_declaration_that_is_none_is_refused(self, made, tmp_path):
         version = BuiltVersion(made.folder)
         fields = json.loads((made.folder / "manifest.json").read_text())
-        for wrong in ({"procedure": "magic"}, {"procedure": "distant supervision", "name": "x"}):
+        for wrong in ({"procedure": "magic"}, {"procedure": "papers", "name": "x"}):
             (tmp_path / "manifest.json").write_text(json.dumps({**fields, "declaration": wrong}))
             with pytest.raises(VerificationError, match=r"procedure|declaration"):
                 _ = BuiltVersion(tmp_path).builder

@@ -2,8 +2,9 @@
 
 import pytest
 from nlihub.builders.procedures.splits import (
-    ByDomain,
+    NO_YEARS,
     ByYear,
+    DomainYears,
     parse_share,
     parse_years,
     split_by_year,
@@ -16,7 +17,7 @@ EVALUATION = "2015-2017,neurips=2019"
 
 
 def place(splitting, domain, year):
-    return splitting.of_domain(domain).place_of("some paper", year, 1).split
+    return splitting.place_of("some paper", domain, year, 1).split
 
 
 class TestParsing:
@@ -62,19 +63,18 @@ class TestByDomain:
 
     def test_a_domain_has_the_values_of_the_others_where_it_has_none(self):
         splitting = split_by_year((2000, 2014), {"default": (2015, 2017), "a": (2016, 2016)}, 0.2)
-        assert splitting == ByDomain(
+        assert splitting == ByYear(
             {
-                "default": ByYear((2000, 2014), (2015, 2017), 0.2),
-                "a": ByYear((2000, 2014), (2016, 2016), 0.2),
+                "default": DomainYears((2000, 2014), (2015, 2017), 0.2),
+                "a": DomainYears((2000, 2014), (2016, 2016), 0.2),
             }
         )
-        assert splitting.of_domain("b") == splitting.domains["default"]
+        assert place(splitting, "b", 2014) == "train"
         only_named = split_by_year({"a": (2000, 2001)}, {"a": (2002, 2003)}, {"a": 0.5})
-        assert only_named.of_domain("b") is None
+        assert only_named.place_of("some paper", "b", 2000, 1) == (None, NO_YEARS)
 
-    def test_one_value_for_all_is_a_split_by_year_as_ever(self):
+    def test_one_value_for_all_needs_no_domains_in_the_manifest(self):
         plain = split_by_year((2000, 2014), (2015, 2017), 0.2)
-        assert plain == ByYear((2000, 2014), (2015, 2017), 0.2)
         assert plain == split_by_year({"default": (2000, 2014)}, (2015, 2017), {"default": 0.2})
         assert plain.as_json() == {
             "by": "year",

@@ -224,7 +224,8 @@ def split_by_year(
                 raise UsageError(f"there are no years of {'evaluation' if first else 'training'}.")
             domains[domain] = DomainYears(first, second, share)
         except UsageError as error:
-            problems.append(f"For the domain {domain}: {error}" if named else str(error))
+            whose = "all other domains" if domain == OTHER_DOMAINS else f"the domain {domain}"
+            problems.append(f"For {whose}: {error}" if named else str(error))
     if problems:
         raise UsageError(" ".join(problems))
     return ByYear(domains)

@@ -307,10 +307,9 @@ def test_sheets_of_another_annotation_are_told_in_one_line(version, tmp_path):
     assert len(error.value.defects) == 3
 
 
-def test_manifests_of_earlier_versions_are_read(version):
-    """They do not say whether the version is annotated; then it has no columns of originals."""
+def test_only_annotated_versions_have_the_columns_of_originals(version):
     declaration = dict(Manifest.read(version).declaration)
-    assert declaration.pop("is_annotated") is False
+    assert declaration["is_annotated"] is False
     assert not set(ORIGINALS) & set(declared_builder(declaration).SPEC.columns)
     annotated = declared_builder(declaration | {"is_annotated": True}).SPEC
     assert annotated.columns[-2:] == tuple(ORIGINALS)

@@ -9,15 +9,14 @@ that are made on one half and judged on the other.
 """
 
 import argparse
-from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
 from nlihub.builders.core.keyed import keyed_number
 from nlihub.builders.procedures.papers import pairs
-from nlihub.builders.procedures.papers.damage import DAMAGE, DAMAGED_PAPER, WHOLE
+from nlihub.builders.procedures.papers.cleaning import DAMAGE, DAMAGED_PAPER, Flags, find_faults
 from nlihub.builders.procedures.papers.pairs import PairRules, find_pairs
-from nlihub.builders.procedures.papers.repair import MendedSentences, mend
+from nlihub.builders.procedures.papers.repair import mend_words
 from nlihub.loaders.corpora.papers.files import find_paper_files
 from nlihub.loaders.corpora.papers.paper import Paper
 from nlihub.loaders.corpora.papers.read import read_papers
@@ -26,10 +25,10 @@ from nlihub.loaders.corpora.papers.sentences import split_sentences
 import nlihub
 
 
-def read_sentences(folder: Path) -> list[bytes]:
-    """Return the sentences of SciNLI's validation and test sets, in UTF-8."""
+def read_sentences(folder: Path) -> list[str]:
+    """Return the sentences of SciNLI's validation and test sets."""
     return [
-        row[side].encode()
+        row[side]
         for split in ("validation", "test")
         for row in nlihub.load_dataset("scinli", data_dir=str(folder), split=split)
         for side in ("premise", "hypothesis")
@@ -53,39 +52,37 @@ def main() -> None:
     if given.half:
         rest = ("even", "odd").index(given.half)
         papers = [one for one in papers if keyed_number(0, "half", one.id) % 2 == rest]
-    results: list[MendedSentences] = []
-    before: list[Sequence[bytes]] = []
+    found_in: list[dict[str, Flags]] = []
+    mended: list[bool] = []
 
-    def record(sentences: Sequence[bytes], *others: object) -> MendedSentences:
-        before.append(sentences)
-        results.append(mend(sentences, *others))  # type: ignore[arg-type]
-        return results[-1]
+    def record_faults(sentences: list[str]) -> dict[str, Flags]:
+        found_in.append(find_faults(sentences))
+        return found_in[-1]
 
-    pairs.mend = record  # what the rules are asked, and what they answer
+    def record_mended(sentences: list[str], paper: str) -> list[str]:
+        found = mend_words(sentences, paper)
+        mended.extend(old != new for old, new in zip(sentences, found, strict=True))
+        return found
+
+    # What the rules are asked, and what they answer.
+    pairs.find_faults, pairs.mend_words = record_faults, record_mended  # type: ignore[assignment]
     blocks = list(find_pairs(papers, PairRules()))
     clean = read_sentences(given.scinli)
-    of_clean = mend(clean, np.zeros(len(clean), np.int64), [b"\n".join(clean)])
-
-    built = np.concatenate([one.damage for one in results])
-    n_mended = sum(
-        old not in (first, second)
-        for texts, one in zip(before, results, strict=True)
-        for old, first, second in zip(texts, one.as_first, one.as_second, strict=True)
-    )
-    n_of_clean = sum(
-        old not in (first, second)
-        for old, first, second in zip(clean, of_clean.as_first, of_clean.as_second, strict=True)
-    )
-    print(f"{len(papers):,} papers, {len(built):,} built sentences, {len(clean):,} of SciNLI\n")
+    of_clean = find_faults(clean)
+    built = {reason: np.concatenate([one[reason] for one in found_in]) for reason in (*of_clean,)}
+    n_built = len(built["too short"])
+    print(f"{len(papers):,} papers, {n_built:,} built texts, {len(clean):,} of SciNLI\n")
     print("| rule | built, % | SciNLI, % |\n| --- | --- | --- |")
-    for number, name in enumerate(DAMAGE):
-        print(
-            f"| {name} | {100 * np.mean(built == number):.2f} "
-            f"| {100 * np.mean(of_clean.damage == number):.2f} |"
-        )
-    any_built, any_clean = (100 * np.mean(one != WHOLE) for one in (built, of_clean.damage))
-    print(f"| any | {any_built:.2f} | {any_clean:.2f} |")
-    print(f"| mended | {100 * n_mended / len(built):.2f} | {100 * n_of_clean / len(clean):.2f} |")
+    for name in of_clean:
+        print(f"| {name} | {100 * built[name].mean():.2f} | {100 * of_clean[name].mean():.2f} |")
+    any_built, any_clean = (
+        100 * np.any([one[name] for name in DAMAGE], axis=0).mean() for one in (built, of_clean)
+    )
+    print(f"| any damage | {any_built:.2f} | {any_clean:.2f} |")
+    of_both = np.mean(
+        [a != b for a, b in zip(clean, mend_words(clean, "\n".join(clean)), strict=True)]
+    )
+    print(f"| mended | {100 * np.mean(mended):.2f} | {100 * of_both:.2f} |")
     found = sum(n for block in blocks for n in block.found.values())
     lost = sum(n for b in blocks for key, n in b.dropped.items() if key[1] == DAMAGED_PAPER)
     print(f"\n{DAMAGED_PAPER}: {lost:,} labelled pairs of {found:,} pairs")

@@ -28,13 +28,12 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from nlihub.builders.core.base import RowsPart
 from nlihub.builders.core.encode import encode
-from nlihub.builders.core.keyed import order_preserving
+from nlihub.builders.core.keyed import draw, order_preserving
 from nlihub.builders.core.schema import SPLITS, uniform_features
 from nlihub.builders.core.sql import open_database
 from nlihub.builders.core.workers import map_in_order
 from nlihub.builders.dataflow.order import ORDER_KEY, ROWS, OrderedRows
 from nlihub.builders.dataflow.work import LocalEngine, Shard, Work
-from nlihub.builders.procedures.papers.arrays import draw
 from nlihub.builders.procedures.papers.choose import (
     PAIR_STATEMENTS,
     PAPER_STATEMENTS,

@@ -1,11 +1,13 @@
 """Random numbers that depend on names alone: keyed hashes of stable ids."""
 
 import hashlib
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
+
+_STEP = 0x9E3779B97F4A7C15  # of SplitMix64
 
 
 def keyed_hash(text: str, key: str, purpose: str) -> bytes:
@@ -45,3 +47,28 @@ def order_preserving(words: "npt.NDArray[np.uint64]") -> "npt.NDArray[np.int64]"
     """Return n words of 64 bits as n signed numbers in the same order, as SQL compares them."""
     signed: npt.NDArray[np.int64] = (words ^ 2**63).view("int64")
     return signed
+
+
+def mix(words: "npt.NDArray[np.uint64]") -> "npt.NDArray[np.uint64]":
+    """Scatter n words of 64 bits, so that neighbours have nothing in common.
+
+    Source:
+        The finalizer of SplitMix64 (Steele, Lea and Flood, 2014).
+    """
+    bits: Any = words
+    bits = (bits ^ (bits >> 30)) * 0xBF58476D1CE4E5B9
+    bits = (bits ^ (bits >> 27)) * 0x94D049BB133111EB
+    mixed: npt.NDArray[np.uint64] = bits ^ (bits >> 31)
+    return mixed
+
+
+def draw(keys: "npt.NDArray[np.uint64]", number: int) -> "npt.NDArray[np.uint64]":
+    """Draw a word of 64 bits from each of n keys; other numbers draw unrelated words."""
+    return mix(keys + (number + 1) * _STEP % 2**64)
+
+
+def subkeys(
+    keys: "npt.NDArray[np.uint64]", numbers: "npt.NDArray[np.int64]"
+) -> "npt.NDArray[np.uint64]":
+    """Return a key for each of n numbers under each of n keys: n words of 64 bits."""
+    return mix(keys ^ mix(numbers.astype("uint64") + _STEP))

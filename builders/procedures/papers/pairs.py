@@ -5,33 +5,32 @@ Source:
 """
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from itertools import compress
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
-import numpy.typing as npt
+import pyarrow as pa
 from xxhash import xxh3_128_digest
 
 from ....loaders.corpora.papers.paper import Paper
 from ....loaders.errors import UsageError
-from ...core.keyed import keyed_number
-from .arrays import Flags, Numbers, Texts, Words, draw, subkeys
-from .cleaning import FIT, RULES, Cleaning, end_with_abbreviation
-from .content_words import ContentWords
-from .damage import DAMAGE, DAMAGED_PAPER, WHOLE, are_damaged
-from .phrases import (
-    AFTER_A_MARK,
-    APPROACHES,
-    Linking,
-    LinkingPhrases,
-    contain_phrase,
-    find_linking,
+from ...core.keyed import keyed_number, subkeys
+from .cleaning import (
+    BEGINS_IN_THE_MIDDLE,
+    DAMAGED_PAPER,
+    Flags,
+    are_damaged,
+    begin_in_the_middle,
+    find_faults,
+    match,
 )
-from .repair import mend
+from .neutral import Numbers, Words, draw_neutral, neutral_rule
+from .phrases import LinkingPhrases, find_openings
+from .repair import MAY_HAVE_NOTES, mend_words, split_at_notes
 
-#: Why a pair is dropped before it reaches a split; those on texts are the rules of ``cleaning``.
+#: Why a pair is dropped before it reaches a split; ``cleaning`` has the reasons on its texts.
 OPENS_PARAGRAPH = "the phrase opens its paragraph"
 BEHIND_A_MARK = "something stands before the phrase"
 IN_LONGER_PHRASE = "the phrase begins a longer one"
@@ -43,10 +42,7 @@ RANDOM_SENTENCES = ("mscinli", "scinli")
 LONGER_PHRASES = ("drop", "keep")
 #: The least distance of two sentences of a neutral pair: they do not stand side by side.
 NEUTRAL_DISTANCE = 2
-_BLOCK_SENTENCES = 30_000
-_MAX_DRAWS = 64
-#: Returns which of n drawn pairs are fit: of n sentences, n others, and n approaches.
-NeutralRule = Callable[[Numbers, Numbers, Numbers], Flags]
+_BLOCK_SENTENCES = 60_000
 
 
 @dataclass(frozen=True)
@@ -55,7 +51,6 @@ class PairRules:
 
     Attributes:
         phrases: The linking phrases.
-        cleaning: The bounds of the rules on sentences.
         within: What two adjacent sentences must share, ``paragraph`` or ``section``.
         random_sentences: Whose rule random sentences follow, one of ``RANDOM_SENTENCES``; see
             ``find_pairs``.
@@ -63,13 +58,12 @@ class PairRules:
             contrast to", one of ``LONGER_PHRASES``.
         neutral_distance: Least distance of the two sentences of a neutral pair in their paper, in
             sentences, from 2; 2 is the papers' draw.
-        neutral_overlap: Largest share of content words that the two may have in common, 0 to 1; see
-            ``ContentWords``. 1 is the papers' draw.
+        neutral_overlap: Largest share of content words that the two may have in common, 0 to 1; 1
+            is the papers' draw.
         seed: Decides every random choice.
     """
 
     phrases: LinkingPhrases = field(default_factory=LinkingPhrases.read)
-    cleaning: Cleaning = field(default_factory=Cleaning)
     within: str = "paragraph"
     random_sentences: str = RANDOM_SENTENCES[0]
     longer_phrases: str = LONGER_PHRASES[0]
@@ -78,40 +72,24 @@ class PairRules:
     seed: int = 1
 
     def __post_init__(self) -> None:
-        if self.within not in ("paragraph", "section"):
-            raise UsageError(f"within is {self.within!r}; expected paragraph or section.")
-        if self.random_sentences not in RANDOM_SENTENCES:
-            raise UsageError(
-                f"The rule on random sentences is {self.random_sentences!r}; expected "
-                f"{' or '.join(RANDOM_SENTENCES)}."
-            )
-        if self.longer_phrases not in LONGER_PHRASES:
-            raise UsageError(
-                f"longer_phrases is {self.longer_phrases!r}; expected "
-                f"{' or '.join(LONGER_PHRASES)}."
-            )
+        for name, known in (
+            ("within", ("paragraph", "section")),
+            ("random_sentences", RANDOM_SENTENCES),
+            ("longer_phrases", LONGER_PHRASES),
+        ):
+            if (given := getattr(self, name)) not in known:
+                raise UsageError(f"{name} is {given!r}; expected {' or '.join(known)}.")
         if self.neutral_distance < NEUTRAL_DISTANCE:
             raise UsageError(
-                f"The distance of neutral sentences is {self.neutral_distance}; expected "
-                f"{NEUTRAL_DISTANCE} or more."
+                f"neutral_distance is {self.neutral_distance}; expected {NEUTRAL_DISTANCE} or more."
             )
         if not 0 <= self.neutral_overlap <= 1:
-            raise UsageError(
-                f"The overlap of neutral sentences is {self.neutral_overlap}; expected 0 to 1."
-            )
+            raise UsageError(f"neutral_overlap is {self.neutral_overlap}; expected 0 to 1.")
 
     def as_json(self) -> Mapping[str, Any]:
         """Return the rules as plain values."""
-        return {
-            **self.phrases.as_json(),
-            "cleaning": asdict(self.cleaning),
-            "within": self.within,
-            "random_sentences": self.random_sentences,
-            "longer_phrases": self.longer_phrases,
-            "neutral_distance": self.neutral_distance,
-            "neutral_overlap": self.neutral_overlap,
-            "seed": self.seed,
-        }
+        options = {name: value for name, value in vars(self).items() if name != "phrases"}
+        return {**self.phrases.as_json(), **options}
 
 
 @dataclass(frozen=True)
@@ -122,7 +100,7 @@ class PairBlock:
         papers: The papers, without their sections.
         paper_hashes: For each paper a hash of its sentences, of 128 bits.
         n_sentences: For each paper the number of its sentences.
-        premises: n premises, in UTF-8.
+        premises: n premises.
         hypotheses: n hypotheses, without their linking phrase, the first letter in lower case.
         seconds: The n sentences that the hypotheses are, whole.
         category: n numbers of the phrases' categories.
@@ -137,9 +115,9 @@ class PairBlock:
     papers: Sequence[Paper]
     paper_hashes: Sequence[bytes]
     n_sentences: Numbers
-    premises: Sequence[bytes]
-    hypotheses: Sequence[bytes]
-    seconds: Sequence[bytes]
+    premises: Sequence[str]
+    hypotheses: Sequence[str]
+    seconds: Sequence[str]
     category: Numbers
     paper: Numbers
     first: Numbers
@@ -179,314 +157,175 @@ def find_pairs(papers: Iterable[Paper], rules: PairRules) -> Iterator[PairBlock]
     Yields:
         The pairs of some papers; which papers come together changes nothing in them.
     """
-    block = _Block(rules)
+    block = _Block()
     for paper in papers:
-        block.add(paper)
-        if len(block) >= _BLOCK_SENTENCES:
-            yield block.pairs()
-            block = _Block(rules)
+        block.add(paper, rules.within)
+        if len(block.sentences) >= _BLOCK_SENTENCES:
+            yield _pair_up(block, rules)
+            block = _Block()
     if block.papers:
-        yield block.pairs()
+        yield _pair_up(block, rules)
 
 
 class _Block:
     """The sentences of some papers, one after another."""
 
-    def __init__(self, rules: PairRules) -> None:
-        self._rules = rules
+    def __init__(self) -> None:
         self.papers: list[Paper] = []
-        self._hashes: list[bytes] = []
-        self._contents: list[bytes] = []
-        self._starts: list[int] = []  # of the papers
-        self._lengths: list[int] = []
-        self._openings: list[int] = []  # sentences before which none may be a premise
+        self.contents: list[str] = []  # of the papers
+        self.starts: list[int] = []  # of the papers
+        self.sentences: list[str] = []
+        self.openings: list[int] = []  # sentences before which none may be a premise
 
-    def __len__(self) -> int:
-        return len(self._lengths)
-
-    def add(self, paper: Paper) -> None:
-        """Take a paper; of its texts only the bytes are kept."""
-        by_paragraph = self._rules.within == "paragraph"
-        texts: list[bytes] = []
+    def add(self, paper: Paper, within: str) -> None:
+        start = len(self.sentences)
         ends = []
-        start = len(self)
         for section in paper.sections:
-            if not by_paragraph:
-                self._openings.append(start + len(texts))
+            self.openings.append(len(self.sentences))
             for paragraph in section.paragraphs:
-                if by_paragraph:
-                    self._openings.append(start + len(texts))
-                try:
-                    texts += map(str.encode, paragraph)
-                except UnicodeEncodeError:
-                    texts += [text.encode("utf-8", "surrogatepass") for text in paragraph]
-                ends.append(len(texts))
+                if within == "paragraph":
+                    self.openings.append(len(self.sentences))
+                self.sentences += paragraph
+                ends.append(len(self.sentences) - start)
             ends.append(0)  # which ends the section
-        content = b"\n".join((str(ends).encode(), *texts, b""))
         self.papers.append(Paper(paper.id, paper.year, paper.domain, (), paper.file, paper.line))
-        self._hashes.append(xxh3_128_digest(content))
-        self._contents.append(content)
-        self._starts.append(start)
-        self._lengths += map(len, texts)
+        self.contents.append("\n".join((str(ends), *self.sentences[start:], "")))
+        self.starts.append(start)
 
-    def _texts(self, starts: Numbers) -> Texts:
-        """Return the sentences; those of a paper stand at the end of its content."""
-        lengths = np.array(self._lengths)
-        behind = np.cumsum(lengths + 1)
-        of_contents = np.cumsum([len(content) for content in self._contents])
-        behind += np.repeat(of_contents - behind[starts[1:] - 1], np.diff(starts))
-        return Texts(b"".join(self._contents), behind - lengths - 1, behind - 1)
+    def flag(self, numbers: Sequence[int] | Numbers) -> Flags:
+        """Return for each sentence whether it is one of some."""
+        flags = np.zeros(len(self.sentences) + 1, bool)  # an empty section may open at the end
+        flags[numbers] = True
+        return flags[:-1]
 
-    def pairs(self) -> PairBlock:
-        """Find the pairs of the papers."""
-        phrases = self._rules.phrases
-        tally = PairTally(phrases.categories)
-        starts = np.array([*self._starts, len(self)])
-        texts = self._texts(starts)
-        seed = self._rules.seed
-        keys = np.array([keyed_number(seed, "pairs", paper.id) for paper in self.papers], np.uint64)
-        linking = find_linking(texts, phrases)
-        is_linking = np.zeros(len(texts), bool)
-        is_linking[linking.sentence] = True
-        linking = self._with_premise(linking, tally)
-        paper = np.searchsorted(starts, linking.sentence, side="right") - 1
-        is_damaged = are_damaged(texts, starts)[paper]
-        tally.drop(linking.phrase[is_damaged], DAMAGED_PAPER)
-        linking, paper = linking.select(~is_damaged), paper[~is_damaged]
-        labelled = _Candidates(linking.sentence - 1, linking.sentence, paper, linking.phrase)
-
-        neutral, is_found = _draw_neutral_pairs(
-            labelled,
-            starts,
-            is_linking,
-            keys,
-            len(phrases.phrases),
-            self._neutral_rule(texts, starts),
-        )
-        tally.find(neutral.category)
-        tally.drop(neutral.category[~is_found], NO_RANDOM_SENTENCE)
-        others = neutral.select(is_found)
-        is_same = _are_same(texts.select(others.first), texts.select(others.second))
-        tally.drop(others.category[is_same], SAME_SENTENCE)
-        candidates = labelled.join(others.select(~is_same))
-        cuts = np.zeros(len(texts), np.int64)
-        cuts[linking.sentence] = linking.cut
-        rule = self._judge(candidates, texts, cuts)
-        for number, name in enumerate(RULES):
-            tally.drop(candidates.category[rule == number], name)
-        pairs = candidates.select(rule == FIT)
-        sentences = self._mend(pairs, texts)
-        for number, name in enumerate(DAMAGE):
-            tally.drop(pairs.category[sentences.damage == number], name)
-        is_whole = sentences.damage == WHOLE
-        pairs = pairs.select(is_whole)
-        seconds = list(compress(sentences.seconds, is_whole.tolist()))
-        cut = cuts[pairs.second].tolist()
-        first, second = pairs.first - starts[pairs.paper], pairs.second - starts[pairs.paper]
-        return PairBlock(
-            papers=self.papers,
-            paper_hashes=self._hashes,
-            n_sentences=np.diff(starts),
-            premises=list(compress(sentences.firsts, is_whole.tolist())),
-            hypotheses=_begin_in_lower_case(
-                [text[n:] for text, n in zip(seconds, cut, strict=True)]
-            ),
-            seconds=seconds,
-            category=pairs.category,
-            paper=pairs.paper,
-            first=first,
-            second=second,
-            order=subkeys(subkeys(keys[pairs.paper], first), second),
-            found=tally.found,
-            dropped=tally.dropped,
-        )
-
-    def _mend(self, pairs: "_Candidates", texts: Texts) -> "_Mended":
-        """Mend the sentences of pairs where the extraction has damaged them, or tell how it has."""
-        numbers, place = np.unique(np.concatenate((pairs.first, pairs.second)), return_inverse=True)
-        papers = np.zeros(len(numbers), np.int64)
-        papers[place] = np.concatenate((pairs.paper, pairs.paper))
-        mended = mend(texts.select(numbers).to_list(), papers, self._contents)
-        first, second = place.reshape(2, -1)
-        damage = np.where(
-            mended.damage[first] == WHOLE, mended.damage[second], mended.damage[first]
-        )
-        return _Mended(
-            [mended.as_first[number] for number in first.tolist()],
-            [mended.as_second[number] for number in second.tolist()],
-            damage,
-        )
-
-    def _neutral_rule(self, texts: Texts, starts: Numbers) -> "NeutralRule":
-        """Return the rule that tells which drawn pairs are fit."""
-        rules = self._rules
-        words = ContentWords(texts, starts)
-
-        def is_fit(first: Numbers, second: Numbers, approach: Numbers) -> Flags:
-            fit: Flags = np.abs(first - second) >= rules.neutral_distance
-            if rules.random_sentences == "scinli":
-                both = np.flatnonzero(fit & (approach == 0))
-                some, others = (texts.select(side[both]) for side in (first, second))
-                fit[both] = ~(
-                    contain_phrase(some, rules.phrases) | contain_phrase(others, rules.phrases)
-                )
-            if rules.neutral_overlap < 1:
-                left = np.flatnonzero(fit)
-                fit[left] = words.overlap(first[left], second[left]) <= rules.neutral_overlap
-            return fit
-
-        return is_fit
-
-    def _with_premise(self, linking: Linking, tally: "PairTally") -> Linking:
-        """Return the sentences that open with a phrase, nothing before it, and follow another."""
-        tally.find(linking.phrase)
-        is_opening = np.zeros(len(self), bool)
-        is_opening[self._openings] = True
-        opens = is_opening[linking.sentence]
-        tally.drop(linking.phrase[opens], OPENS_PARAGRAPH)
-        linking = linking.select(~opens)
-        is_behind = linking.cut == AFTER_A_MARK
-        tally.drop(linking.phrase[is_behind], BEHIND_A_MARK)
-        linking = linking.select(~is_behind)
-        if self._rules.longer_phrases == "keep":
-            return linking
-        tally.drop(linking.phrase[linking.is_longer], IN_LONGER_PHRASE)
-        return linking.select(~linking.is_longer)
-
-    def _judge(self, pairs: "_Candidates", texts: Texts, cuts: Numbers) -> npt.NDArray[np.int8]:
-        """Return for each pair the first rule that one of its sentences breaks, or ``FIT``.
-
-        A sentence that opens with a phrase is judged whole as a premise, and without its phrase as
-        a hypothesis. One behind a sentence that was cut at an abbreviation is the rest of it.
-        """
-        judge = self._rules.cleaning.judge
-        is_cut = cuts[pairs.second] > 0
-        is_whole = np.zeros(len(texts), bool)
-        is_whole[pairs.first] = True
-        is_whole[pairs.second[~is_cut]] = True
-        whole = np.flatnonzero(is_whole)
-        of_whole = np.full(len(texts), FIT, np.int8)
-        of_whole[whole] = judge(texts.select(whole).to_list(), opens=True)
-        before = np.setdiff1d(whole, self._openings) - 1
-        rest = before[end_with_abbreviation(texts.select(before).to_list())] + 1
-        of_whole[rest[of_whole[rest] == FIT]] = RULES.index("begins in the middle")
-        cut = np.unique(pairs.second[is_cut])
-        of_cut = of_whole.copy()
-        of_cut[cut] = judge(texts.select(cut).without(cuts[cut]).to_list(), opens=False)
-        of_first = of_whole[pairs.first]
-        return np.where(of_first == FIT, of_cut[pairs.second], of_first)
+    def before(self, numbers: Numbers, opens_paragraph: Flags) -> list[str]:
+        """Return the sentence before each of some in its paragraph, or nothing."""
+        return [
+            "" if opens else self.sentences[number - 1]
+            for number, opens in zip(numbers.tolist(), opens_paragraph[numbers], strict=True)
+        ]
 
 
-def by_category(dropped: Mapping[tuple[str, str], int]) -> dict[str, dict[str, int]]:
-    """Return numbers of dropped pairs by category, then by reason, in alphabetical order."""
-    found: dict[str, dict[str, int]] = {}
-    for (category, reason), number in sorted(dropped.items()):
-        found.setdefault(category, {})[reason] = number
-    return found
-
-
-def _are_same(some: Texts, others: Texts) -> Flags:
-    """Return for each of n texts whether it is the same as another."""
-    found: Flags = (some.end - some.start) == (others.end - others.start)
-    for number in np.flatnonzero(found).tolist():
-        found[number] = some[number] == others[number]
-    return found
-
-
-def _begin_in_lower_case(texts: Sequence[bytes]) -> Sequence[bytes]:
-    """Lowercase the first letter of texts in UTF-8."""
-    lowered = [text[:1].lower() + text[1:] for text in texts]
-    for number, text in enumerate(texts):
-        if text[0] >= 0x80:  # of a letter beyond ASCII
-            decoded = text.decode()
-            lowered[number] = (decoded[:1].lower() + decoded[1:]).encode()
-    return lowered
-
-
-class _Mended(NamedTuple):
-    """The two sentences of n pairs, and n kinds of damage that is left; see ``find_damage``."""
-
-    firsts: Sequence[bytes]
-    seconds: Sequence[bytes]
-    damage: npt.NDArray[np.int8]
-
-
-class _Candidates(NamedTuple):
-    """Pairs that were found: n sentences, n others, the papers of both, and the categories."""
-
-    first: Numbers
-    second: Numbers
-    paper: Numbers
-    category: Numbers
-
-    def select(self, chosen: Flags) -> "_Candidates":
-        """Return the chosen pairs."""
-        return _Candidates(*(column[chosen] for column in self))
-
-    def join(self, others: "_Candidates") -> "_Candidates":
-        """Return these pairs, then others."""
-        return _Candidates(*map(np.concatenate, zip(self, others, strict=True)))
-
-
-def _draw_neutral_pairs(
-    labelled: _Candidates,
-    starts: Numbers,
-    is_linking: Flags,
-    paper_keys: Words,
-    n_phrases: int,
-    rule: NeutralRule,
-) -> tuple[_Candidates, Flags]:
-    """Draw a neutral pair for each of n labelled ones, from the same paper.
-
-    Args:
-        labelled: The labelled pairs.
-        starts: The first sentence of each paper, and the end of the last.
-        is_linking: For each sentence whether it opens with a linking phrase.
-        paper_keys: The keys of the papers.
-        n_phrases: The number of the first category that is an approach.
-        rule: Returns which of some drawn pairs, of sentences that open with no phrase where they
-            are random, are fit; it takes both sentences and the approach.
-
-    Returns:
-        The neutral pairs, and n booleans, whether random sentences were found.
-    """
-    start = starts[labelled.paper]
-    size = (starts[labelled.paper + 1] - start).astype(np.uint64)
-    keys = subkeys(paper_keys[labelled.paper], labelled.second - start)
-    approach = (draw(keys, 0) % np.uint64(len(APPROACHES))).astype(np.int64)
-    first, second = labelled.first.copy(), labelled.second.copy()
-    random_first, random_second = approach != 2, approach != 1
-    is_found = np.zeros(len(start), bool)
-    for attempt in range(_MAX_DRAWS):
-        waiting = np.flatnonzero(~is_found)
-        if not len(waiting):
-            break
-        for side, is_random, number in ((first, random_first, 1), (second, random_second, 2)):
-            drawn = draw(keys[waiting], 2 * attempt + number) % size[waiting]
-            side[waiting] = np.where(
-                is_random[waiting], start[waiting] + drawn.astype(np.int64), side[waiting]
-            )
-        one, other = first[waiting], second[waiting]
-        opens = random_first[waiting] & is_linking[one] | random_second[waiting] & is_linking[other]
-        left = np.flatnonzero(~opens)
-        is_fit = np.zeros(len(waiting), bool)
-        is_fit[left] = rule(one[left], other[left], approach[waiting][left])
-        is_found[waiting] = is_fit
-    return _Candidates(first, second, labelled.paper, approach + n_phrases), is_found
-
-
-class PairTally:
-    """Counts pairs by category: those that are found, and those that are dropped, by reason."""
+class _Candidates:
+    """Pairs of sentences as columns of one length, and counts of those found and dropped."""
 
     def __init__(self, categories: Sequence[str]) -> None:
-        self._categories = categories
+        self._names = np.array(categories, object)
+        self.category = self.first = self.second = np.zeros(0, np.int64)
         self.found: Counter[str] = Counter()
         self.dropped: Counter[tuple[str, str]] = Counter()
 
-    def find(self, categories: Numbers) -> None:
-        """Count pairs of some categories as found."""
-        self.found.update(self._categories[number] for number in categories.tolist())
+    def add(self, category: Numbers, first: Numbers, second: Numbers) -> None:
+        self.found.update(self._names[category].tolist())
+        self.category = np.append(self.category, category)
+        self.first, self.second = np.append(self.first, first), np.append(self.second, second)
 
-    def drop(self, categories: Numbers, reason: str) -> None:
-        """Count pairs of some categories as dropped."""
-        self.dropped.update((self._categories[number], reason) for number in categories.tolist())
+    def drop(self, is_unfit: Mapping[str, Flags]) -> Flags:
+        """Drop pairs, each for the first reason that it is unfit for; return which are kept."""
+        is_kept = np.ones(len(self.category), bool)
+        for reason, unfit in is_unfit.items():
+            names = self._names[self.category[unfit & is_kept]].tolist()
+            self.dropped.update((name, reason) for name in names)
+            is_kept &= ~unfit
+        self.category = self.category[is_kept]
+        self.first, self.second = self.first[is_kept], self.second[is_kept]
+        return is_kept
+
+
+def _pair_up(block: _Block, rules: PairRules) -> PairBlock:
+    starts = np.array(block.starts)
+    n_sentences = np.diff(starts, append=len(block.sentences))
+    paper_of = np.repeat(np.arange(len(starts)), n_sentences)
+    keys = np.array(
+        [keyed_number(rules.seed, "pairs", paper.id) for paper in block.papers], np.uint64
+    )
+    contents = [content.encode() for content in block.contents]
+    pairs = _Candidates(rules.phrases.categories)
+
+    openings = np.array(list(find_openings(block.sentences, rules.phrases)), np.int64)
+    second, phrase, cut, is_behind_mark, is_longer = openings.reshape(-1, 5).T
+    cut_of = np.zeros(len(block.sentences), np.int64)
+    cut_of[second] = cut
+    opens_paragraph = block.flag(block.openings)
+    pairs.add(phrase, second - 1, second)
+    pairs.drop(
+        {
+            OPENS_PARAGRAPH: opens_paragraph[second],
+            BEHIND_A_MARK: is_behind_mark > 0,
+            IN_LONGER_PHRASE: (is_longer > 0) & (rules.longer_phrases == "drop"),
+            DAMAGED_PAPER: are_damaged(contents, n_sentences)[paper_of[second]],
+        }
+    )
+
+    paper = paper_of[pairs.second]
+    is_fit = neutral_rule(
+        block.sentences,
+        paper_of,
+        block.flag(second),
+        rules.neutral_distance,
+        rules.neutral_overlap,
+        rules.phrases.anywhere if rules.random_sentences == "scinli" else None,
+    )
+    first, second, approach, is_found = draw_neutral(
+        pairs.second, starts[paper], n_sentences[paper], keys[paper], is_fit
+    )
+    is_labelled = np.ones(len(paper), bool)
+    pairs.add(approach + len(rules.phrases.phrases), first, second)
+    pairs.drop({NO_RANDOM_SENTENCE: ~np.append(is_labelled, is_found)})
+
+    as_first, as_second = _mend(block, paper_of, np.union1d(pairs.first, pairs.second))
+    premises = [as_first[number] for number in pairs.first.tolist()]
+    wholes = [as_second[number] for number in pairs.second.tolist()]
+    cut = cut_of[pairs.second]
+    hypotheses = [text[n:] for text, n in zip(wholes, cut.tolist(), strict=True)]
+    begins = (
+        begin_in_the_middle(text, block.before(numbers, opens_paragraph))
+        for text, numbers in ((premises, pairs.first), (wholes, pairs.second))
+    )
+    n = len(premises)
+    faults = find_faults([*premises, *hypotheses])
+    is_kept = pairs.drop(
+        {
+            SAME_SENTENCE: np.array([a == b for a, b in zip(premises, wholes, strict=True)], bool),
+            BEGINS_IN_THE_MIDDLE: next(begins) | next(begins) & (cut == 0),
+            **{reason: found[:n] | found[n:] for reason, found in faults.items()},
+        }
+    )
+
+    paper = paper_of[pairs.first]
+    first, second = pairs.first - starts[paper], pairs.second - starts[paper]
+    return PairBlock(
+        papers=block.papers,
+        paper_hashes=list(map(xxh3_128_digest, contents)),
+        n_sentences=n_sentences,
+        premises=list(compress(premises, is_kept)),
+        hypotheses=[text[:1].lower() + text[1:] for text in compress(hypotheses, is_kept)],
+        seconds=list(compress(wholes, is_kept)),
+        category=pairs.category,
+        paper=paper,
+        first=first,
+        second=second,
+        order=subkeys(subkeys(keys[paper], first), second),
+        found=pairs.found,
+        dropped=pairs.dropped,
+    )
+
+
+def _mend(
+    block: _Block, paper_of: Numbers, numbers: Numbers
+) -> tuple[dict[int, str], dict[int, str]]:
+    """Mend some sentences, which ascend, for pairs in which they are the first, or the second.
+
+    Where the mark of a note stands in one, only the piece beside the other sentence is taken.
+    """
+    mended: list[str] = []
+    for own in np.split(numbers, np.flatnonzero(np.diff(paper_of[numbers])) + 1):
+        sentences = [block.sentences[number] for number in own.tolist()]
+        mended += mend_words(sentences, block.contents[paper_of[own[0]]]) if sentences else []
+    as_first = dict(zip(numbers.tolist(), mended, strict=True))
+    as_second = as_first.copy()
+    may_have_notes = match(pa.array(mended, pa.string()), MAY_HAVE_NOTES)
+    for number in numbers[may_have_notes].tolist():
+        pieces = split_at_notes(as_first[number])
+        as_first[number], as_second[number] = pieces[-1], pieces[0]
+    return as_first, as_second

@@ -16,13 +16,13 @@ from ....loaders.corpora.papers.metadata import Metadata
 from ....loaders.corpora.papers.paper import Paper, SkippedPaper, SplitSentences
 from ....loaders.corpora.papers.read import read_papers
 from ...core.encode import encode
-from ...core.keyed import order_preserving
+from ...core.keyed import draw, mix, order_preserving
 from ...core.schema import IN_NO_SPLIT, SPLITS, is_name, uniform_features
 from ...dataflow.order import ORDER_KEY, ROWS
 from ...dataflow.tables import TableWriter
 from ..splits import NO_YEARS, OTHER_YEAR, Place, Splitting
-from .arrays import Words, draw, mix
 from .declaration import EXTRA, UNBALANCED
+from .neutral import Words
 from .pairs import PairBlock, PairRules, find_pairs
 
 if TYPE_CHECKING:
@@ -221,9 +221,9 @@ def _pair_batch(block: PairBlock, shard: int, n_rows: int, n_papers: int) -> pa.
     return pa.RecordBatch.from_pydict(columns, schema=PAIR_SCHEMA)
 
 
-def _hash(texts: Sequence[bytes]) -> Words:
+def _hash(texts: Sequence[str]) -> Words:
     """Return hashes of 64 bits: two of a billion are the same by chance once in forty."""
-    return np.array([xxh3_64_intdigest(text) for text in texts], np.uint64)
+    return np.array([xxh3_64_intdigest(text.encode()) for text in texts], np.uint64)
 
 
 def _printable(text: str) -> str:

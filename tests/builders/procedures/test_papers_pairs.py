@@ -4,12 +4,11 @@ import json
 import random
 from collections import Counter
 
-import numpy as np
+import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from nlihub.builders.procedures.papers.arrays import Texts
-from nlihub.builders.procedures.papers.cleaning import FIT, RULES, Cleaning
+from nlihub.builders.procedures.papers.cleaning import begin_in_the_middle, find_faults, match
 from nlihub.builders.procedures.papers.pairs import (
     BEHIND_A_MARK,
     IN_LONGER_PHRASE,
@@ -23,14 +22,14 @@ from nlihub.builders.procedures.papers.pairs import (
 from nlihub.builders.procedures.papers.phrases import (
     APPROACHES,
     LinkingPhrases,
-    contain_phrase,
-    find_linking,
+    find_openings,
 )
 from nlihub.loaders.errors import UsageError
 from paper_corpus import as_paper, make_papers, paper_of, sentence
 
 PAIR_RULES = PairRules()
 CATEGORIES = PAIR_RULES.phrases.categories
+OPENINGS = tuple(phrase[0].lower() + phrase[1:] for phrase in PAIR_RULES.phrases.phrases)
 
 
 def pairs_of(*papers, rules=PAIR_RULES):
@@ -40,7 +39,7 @@ def pairs_of(*papers, rules=PAIR_RULES):
 
 def all_pairs(*papers, rules=PAIR_RULES):
     return [
-        (rules.phrases.categories[category], premise.decode(), hypothesis.decode())
+        (rules.phrases.categories[category], premise, hypothesis)
         for block in find_pairs(papers, rules)
         for category, premise, hypothesis in zip(
             block.category, block.premises, block.hypotheses, strict=True
@@ -77,6 +76,7 @@ class TestLongerPhrases:
         "In contrast with that, the second system overlooks nearly all of them.",
         "As a consequence of that, the second system overlooks nearly all of them.",
         "Thus far, the second system has overlooked nearly all of them.",
+        "However with more data, the second system overlooks nearly all of them.",
         "That is why the second system overlooks nearly all of them.",
         "On the other hand of the scale the second system overlooks them.",
     )
@@ -92,10 +92,8 @@ class TestLongerPhrases:
         "text",
         [
             "In contrast, to the second system nearly all of them are new.",
-            "In particular to find all of them is what the second system does.",
-            "Thus to find all of them is what the second system does well.",
             "That is, why the second system overlooks them is known to all.",
-            "However with more data the second system overlooks nearly all of them.",
+            "However the second system overlooks nearly all of them.",
         ],
     )
     def test_a_phrase_before_a_clause_gives_its_pair(self, text):
@@ -176,17 +174,20 @@ class TestPhrases:
         ],
     )
     def test_a_phrase_anywhere_in_a_sentence_is_whole_words_in_any_case(self, text, expected):
-        texts = Texts.of([text.encode()])
-        assert contain_phrase(texts, PAIR_RULES.phrases).tolist() == [expected]
+        found = match(pa.array([text]), PAIR_RULES.phrases.anywhere)
+        assert found.tolist() == [expected]
 
     def test_the_longer_of_two_phrases_is_meant(self, tmp_path):
         path = tmp_path / "phrases.json"
         content = {"labels": {"a": ["As a result"], "b": ["As a result of this"]}, "neutral": "n"}
         path.write_text(json.dumps(content), encoding="utf-8-sig")  # as editors on Windows save it
-        texts = Texts.of([b"As a result of this, all is well.", b"As a result, all is well."])
-        linking = find_linking(texts, LinkingPhrases.read(path))
-        assert linking.phrase.tolist() == [1, 0]
-        assert linking.cut.tolist() == [len("As a result of this, "), len("As a result, ")]
+        texts = ["As a result of this, all is well.", "As a result, all is well."]
+        openings = list(find_openings(texts, LinkingPhrases.read(path)))
+        assert [opening.phrase for opening in openings] == [1, 0]
+        assert [opening.cut for opening in openings] == [
+            len("As a result of this, "),
+            len("As a result, "),
+        ]
 
     def test_other_phrases_and_languages_are_data(self, tmp_path):
         path = tmp_path / "phrases.json"
@@ -288,8 +289,8 @@ class TestNeutralPairs:
             for c, p, j in zip(block.category, block.paper, block.second, strict=True)
             if CATEGORIES[c] not in APPROACHES
         }
-        for category, paper, first, second in zip(
-            block.category, block.paper, block.first, block.second, strict=True
+        for category, paper, first, second, hypothesis in zip(
+            block.category, block.paper, block.first, block.second, block.hypotheses, strict=True
         ):
             if CATEGORIES[category] not in APPROACHES:
                 assert second == first + 1
@@ -302,6 +303,7 @@ class TestNeutralPairs:
                 assert not is_linking[paper][second]
             if approach == "FirstRand":
                 assert (paper, second) in seconds
+                assert not hypothesis.startswith(OPENINGS)
             if approach == "SecondRand":
                 assert (paper, first + 1) in seconds
 
@@ -462,9 +464,13 @@ class TestIndependence:
 
 
 def judge(texts, opens=True):
-    return (
-        Cleaning().judge([text.encode("utf-8", "surrogatepass") for text in texts], opens).tolist()
-    )
+    """The first reason that makes each text unfit, None where it is fit."""
+    faults = find_faults(texts)
+    begins = begin_in_the_middle(texts, ["" for _ in texts]) & opens
+    faults = {"begins in the middle": begins, **faults}
+    return [
+        next((name for name, found in faults.items() if found[n]), None) for n in range(len(texts))
+    ]
 
 
 class TestCleaning:
@@ -477,9 +483,7 @@ class TestCleaning:
             ("damaged characters", "The pars\x02er finds nearly all of the errors."),
             ("too short", "The parser finds errors."),
             ("too long", "The " + "very " * 99 + "end."),
-            ("too long", "The parser finds nearly all of the " + "e" * 1000 + "."),
             ("too much mathematics", "Here we set x = 1 and y = 2 and z = 3 and w = 4 at once."),
-            ("too much mathematics", "We get 3 4 5 6 7 from this table."),
             ("begins in the middle", "finds nearly all of the errors that we know of."),
             ("begins in the middle", ", which finds nearly all of the errors."),
             ("has no end", "The parser finds nearly all of the errors that"),
@@ -498,7 +502,7 @@ class TestCleaning:
     def test_each_rule_finds_what_it_is_for(self, rule, text):
         texts = [self.GOOD, text, self.GOOD]
         found = judge(texts)
-        assert [RULES[n] if n != FIT else None for n in found] == [None, rule, None]
+        assert found == [None, rule, None]
 
     @pytest.mark.parametrize(
         "text",
@@ -514,12 +518,12 @@ class TestCleaning:
         ],
     )
     def test_a_good_sentence_is_fit(self, text):
-        assert judge([text]) == [FIT]
+        assert judge([text]) == [None]
 
     def test_a_hypothesis_may_begin_in_lower_case(self):
         text = "the parser finds nearly all of the errors."
-        assert judge([text]) == [RULES.index("begins in the middle")]
-        assert judge([text], opens=False) == [FIT]
+        assert judge([text]) == ["begins in the middle"]
+        assert judge([text], opens=False) == [None]
 
     @given(st.lists(st.text(st.characters(exclude_categories=("Cs",)), max_size=40)), st.booleans())
     def test_a_text_is_judged_alone(self, texts, opens):
@@ -530,8 +534,11 @@ class TestCleaning:
         rows = [json.loads(line) for line in lines]
         for column, opens in (("sentence1", True), ("sentence2", False)):
             texts = [row[column].strip() for row in rows]
-            found = np.array(judge(texts, opens))
-            shares = {rule: float(np.mean(found == n)) for n, rule in enumerate(RULES)}
+            shares = {
+                rule: found.count(rule) / len(texts)
+                for found in [judge(texts, opens)]
+                for rule in {*found} - {None}
+            }
             assert shares.pop("too much mathematics") < 0.05
             assert max(shares.values()) < 0.02, shares
 

@@ -172,7 +172,7 @@ class _Block:
 
     def __init__(self) -> None:
         self.papers: list[Paper] = []
-        self.contents: list[str] = []  # of the papers
+        self.contents: list[bytes] = []  # of the papers
         self.starts: list[int] = []  # of the papers
         self.sentences: list[str] = []
         self.openings: list[int] = []  # sentences before which none may be a premise
@@ -189,7 +189,7 @@ class _Block:
                 ends.append(len(self.sentences) - start)
             ends.append(0)  # which ends the section
         self.papers.append(Paper(paper.id, paper.year, paper.domain, (), paper.file, paper.line))
-        self.contents.append("\n".join((str(ends), *self.sentences[start:], "")))
+        self.contents.append("\n".join((str(ends), *self.sentences[start:], "")).encode())
         self.starts.append(start)
 
     def flag(self, numbers: Sequence[int] | Numbers) -> Flags:
@@ -239,7 +239,6 @@ def _pair_up(block: _Block, rules: PairRules) -> PairBlock:
     keys = np.array(
         [keyed_number(rules.seed, "pairs", paper.id) for paper in block.papers], np.uint64
     )
-    contents = [content.encode() for content in block.contents]
     pairs = _Candidates(rules.phrases.categories)
 
     openings = np.array(list(find_openings(block.sentences, rules.phrases)), np.int64)
@@ -253,7 +252,7 @@ def _pair_up(block: _Block, rules: PairRules) -> PairBlock:
             OPENS_PARAGRAPH: opens_paragraph[second],
             BEHIND_A_MARK: is_behind_mark > 0,
             IN_LONGER_PHRASE: (is_longer > 0) & (rules.longer_phrases == "drop"),
-            DAMAGED_PAPER: are_damaged(contents, n_sentences)[paper_of[second]],
+            DAMAGED_PAPER: are_damaged(block.contents, n_sentences)[paper_of[second]],
         }
     )
 
@@ -273,7 +272,8 @@ def _pair_up(block: _Block, rules: PairRules) -> PairBlock:
     pairs.add(approach + len(rules.phrases.phrases), first, second)
     pairs.drop({NO_RANDOM_SENTENCE: ~np.append(is_labelled, is_found)})
 
-    as_first, as_second = _mend(block, paper_of, np.union1d(pairs.first, pairs.second))
+    numbers = np.union1d(pairs.first, pairs.second)
+    as_first, as_second = _mend(block, paper_of, numbers)
     premises = [as_first[number] for number in pairs.first.tolist()]
     wholes = [as_second[number] for number in pairs.second.tolist()]
     cut = cut_of[pairs.second]
@@ -296,7 +296,7 @@ def _pair_up(block: _Block, rules: PairRules) -> PairBlock:
     first, second = pairs.first - starts[paper], pairs.second - starts[paper]
     return PairBlock(
         papers=block.papers,
-        paper_hashes=list(map(xxh3_128_digest, contents)),
+        paper_hashes=list(map(xxh3_128_digest, block.contents)),
         n_sentences=n_sentences,
         premises=list(compress(premises, is_kept)),
         hypotheses=[text[:1].lower() + text[1:] for text in compress(hypotheses, is_kept)],

@@ -3,11 +3,11 @@
 import re
 from collections.abc import Sequence
 
-_BROKEN = re.compile(r"\b([A-Za-z]+)- ([a-z]+)\b")
-_HYPHEN = re.compile(r"-([a-z]{3,})\b(?!-)")
+_BROKEN = re.compile(r"\b([A-Za-z]+)- (?!(?:and|or|nor|to|und|oder)\b)([a-z]+)\b")
+_HYPHEN = re.compile(rb"-([a-z]{3,})\b(?!-)")
 _MAX_WORD = 20
-#: So many times as often a paper writes a compound with its hyphen, where it is lost.
-_LEAST_RATIO = 2
+_TOKEN = re.compile(r"[\w-]+")
+_OF_WORD = re.compile(rb"[\w-]|[^\x00-\x7f]")
 #: An expression of RE2 that every sentence with the mark of a note matches.
 MAY_HAVE_NOTES = r"[.?!][\"')\]]*[0-9]{1,2} ?[A-Z]"
 _NOTE = re.compile(r"(?<=[a-z]{2})[.?!][\"')\]]*([0-9]{1,2} ?)(?=[A-Z])")
@@ -17,44 +17,60 @@ _ABBREVIATED = re.compile(
 )
 
 
-def mend_words(sentences: Sequence[str], paper: str) -> list[str]:
+def mend_words(sentences: Sequence[str], paper: bytes) -> list[str]:
     """Put together broken words, and put back lost hyphens, as they stand elsewhere in their paper.
 
     Args:
         sentences: Some sentences of a paper.
-        paper: All of its text.
+        paper: All of its text, in UTF-8.
 
-    >>> mend_words(["The evalua- tion is rulebased."], "A rule-based evaluation, rule-based.")
+    >>> mend_words(["The evalua- tion is rulebased."], b"A rule-based evaluation, rule-based.")
     ['The evaluation is rule-based.']
     """
 
     def join(broken: re.Match[str]) -> str:
         head, tail = broken.groups()
         words = (head + tail, f"{head}-{tail}")
-        return next((word for word in words if stands_in_paper(word)), broken[0])
+        return next((word for word in words if _stands_in(paper, word.encode())), broken[0])
 
-    def stands_in_paper(word: str) -> bool:
-        return word in paper and re.search(_whole(word), paper) is not None  # the first is faster
-
-    together = "\n".join(sentences)
     mended = [_BROKEN.sub(join, one) if "- " in one else one for one in sentences]
-    for word, compound in find_compounds(paper).items():
-        if word in together and paper.count(compound) >= _LEAST_RATIO * paper.count(word):
-            mended = [re.sub(_whole(word), compound, one) if word in one else one for one in mended]
-    return mended
+    together = "\n".join(sentences).encode()
+    lost = {
+        word.decode(): compound.decode()
+        for word, compound in find_compounds(paper).items()
+        if word in together and paper.count(compound) >= paper.count(word)
+    }
+    if not lost:
+        return mended
+    return [
+        _TOKEN.sub(lambda token: lost.get(token[0], token[0]), one)
+        if any(word in one for word in lost)
+        else one
+        for one in mended
+    ]
 
 
-def _whole(word: str) -> str:
-    return rf"(?<![\w-]){word}(?![\w-])"
+def _stands_in(paper: bytes, word: bytes) -> bool:
+    """Return whether a word stands in a paper, not as a part of another."""
+    place = paper.find(word)
+    while place >= 0:
+        around = paper[place - 1 : place] + paper[place + len(word) : place + len(word) + 1]
+        if not _OF_WORD.search(around):
+            return True
+        place = paper.find(word, place + 1)
+    return False
 
 
-def find_compounds(paper: str) -> dict[str, str]:
-    """Return the words of two parts of a paper, by the same without their hyphen."""
+def find_compounds(paper: bytes) -> dict[bytes, bytes]:
+    """Return the words with hyphens of a paper, by the same without one of them."""
     compounds = {}
     for hyphen in _HYPHEN.finditer(paper):
-        head = paper[max(0, hyphen.start() - _MAX_WORD) : hyphen.start()].rpartition(" ")[2]
-        if head.isascii() and head.isalpha():
-            compounds[head + hyphen[1]] = f"{head}-{hyphen[1]}"
+        head = paper[max(0, hyphen.start() - _MAX_WORD) : hyphen.start()].rpartition(b" ")[2]
+        if head.replace(b"-", b"").isalpha():
+            compound = head + hyphen[0]
+            compounds[head + hyphen[1]] = compound
+            if b"-" in head:
+                compounds[compound.replace(b"-", b"", 1)] = compound
     return compounds
 
 

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 
 _BROKEN = re.compile(r"\b([A-Za-z]+)- (?!(?:and|or|nor|to|und|oder)\b)([a-z]+)\b")
 _HYPHEN = re.compile(rb"-([a-z]{3,})\b(?!-)")
+_HEAD = re.compile(rb"[A-Za-z]+(?:-[A-Za-z]+)*")
 _MAX_WORD = 20
 _TOKEN = re.compile(r"[\w-]+")
 _OF_WORD = re.compile(rb"[\w-]|[^\x00-\x7f]")
@@ -66,7 +67,7 @@ def find_compounds(paper: bytes) -> dict[bytes, bytes]:
     compounds = {}
     for hyphen in _HYPHEN.finditer(paper):
         head = paper[max(0, hyphen.start() - _MAX_WORD) : hyphen.start()].rpartition(b" ")[2]
-        if head.replace(b"-", b"").isalpha():
+        if _HEAD.fullmatch(head):
             compound = head + hyphen[0]
             compounds[head + hyphen[1]] = compound
             if b"-" in head:

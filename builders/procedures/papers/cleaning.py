@@ -63,8 +63,8 @@ _OPENERS = (
 DAMAGE = {
     # "we set FORMULA to 1", "as in BIBREF12", "see [[EQUATION]]", "by @xcite"
     "a placeholder of a formula, citation or reference": (
-        r"INLINE_?FORM|DISPLAY_?FORM|FORMULA|EQUATION|CITATION|CITE"
-        r"|(?:BIB|FIG|TAB|TABLE|SEC|EQ|EQU|EQN|FOOT|APP|ALG)REF",
+        r"\b(?:(?:INLINE|DISPLAY)_?FORM(?:ULA)?|FORMULA|EQUATION|CITATION|CITE"
+        r"|(?:BIB|FIG|TAB|TABLE|SEC|EQ|EQU|EQN|FOOT|APP|ALG)REF)[_0-9]*\b",
         r"\[(?:[Ff]ormula|CIT|EQN?|MATH|REF)S?[_0-9]*(?:: see text)?\]",
         r"@x(?:cite|math|ref)",
     ),

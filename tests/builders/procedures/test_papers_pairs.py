@@ -6,7 +6,7 @@ from collections import Counter
 
 import pyarrow as pa
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from nlihub.builders.procedures.papers.cleaning import begin_in_the_middle, find_faults, match
 from nlihub.builders.procedures.papers.pairs import (
@@ -525,6 +525,7 @@ class TestCleaning:
         assert judge([text]) == ["begins in the middle"]
         assert judge([text], opens=False) == [None]
 
+    @settings(deadline=None)
     @given(st.lists(st.text(st.characters(exclude_categories=("Cs",)), max_size=40)), st.booleans())
     def test_a_text_is_judged_alone(self, texts, opens):
         assert judge(texts, opens) == [judge([text], opens)[0] for text in texts]

@@ -109,12 +109,15 @@ class HarnessLog:
 
 @dataclass(frozen=True)
 class _Row:
-    """A row of a log: what its task says of itself, its id, and the id of the predicted label."""
+    """A row of a log: what its task says of itself, its id, and the id of the predicted label.
+
+    Where the model did not answer in words there are the likelihoods of the labels.
+    """
 
     about: tuple[Any, ...]
     id: Any
     prediction: Any
-    is_generated: bool = True
+    likelihoods: Sequence[Any] | None = None
     has_failed: bool = False
 
 
@@ -251,10 +254,9 @@ def _read_lm_eval(path: Path) -> HarnessLog:
             sample = parse_json(line)
             doc, answers = sample["doc"], sample["filtered_resps"]
             _, _, prediction, _ = sample[sample["metrics"][0]]
-            is_generated = isinstance(answers[0], str)  # else likelihoods
-            if not is_generated and likeliest([answer[0] for answer in answers]) is None:
-                prediction = None
-            rows.append(_Row(_about(doc), doc["id"], prediction, is_generated))
+            is_generated = bool(answers) and isinstance(answers[0], str)
+            likelihoods = None if is_generated else [answer[0] for answer in answers]
+            rows.append(_Row(_about(doc), doc["id"], prediction, likelihoods))
     task, _, date = path.stem.removeprefix("samples_").rpartition("_")
     beside = path.with_name(f"results_{date}.json")
     results = parse_json(beside.read_bytes()) if beside.is_file() else {}
@@ -282,9 +284,8 @@ def _read_lighteval(path: Path) -> HarnessLog:
         prediction, likelihoods = row["metric"]["judged"]["prediction"], response["logprobs"]
         # Where a call fails, lighteval goes on with an empty text.
         has_failed = not likelihoods and not any(response["text"] or [])
-        if has_failed or (likelihoods and likeliest(likelihoods) is None):
-            prediction = None
-        rows.append(_Row(_about(about), about["id"], prediction, not likelihoods, has_failed))
+        prediction = None if has_failed else prediction
+        rows.append(_Row(_about(about), about["id"], prediction, likelihoods or None, has_failed))
     _, _, shots = table[0]["doc"]["task_name"].rpartition("|")
     return _make_log(
         rows,
@@ -404,7 +405,7 @@ def _named(harness: str, version: str | None) -> str:
 
 def _make_log(rows: list[_Row], *, ended: str = "complete", **facts: Any) -> HarnessLog:
     """Check the rows of a log, by the same rules whoever wrote it."""
-    kinds = {(*row.about, row.is_generated) for row in rows}
+    kinds = {(*row.about, row.likelihoods is None) for row in rows}
     if len(kinds) != 1:
         raise ValueError(f"the rows of {len(kinds)} tasks")
     [(*about, is_generated)] = kinds
@@ -422,6 +423,18 @@ def _make_log(rows: list[_Row], *, ended: str = "complete", **facts: Any) -> Har
         if type(row.prediction) is not int or not 0 <= row.prediction < len(labels):
             expected = f"expected 0 to {len(labels) - 1} or null"
             raise ValueError(f"the prediction {row.prediction!r} of {row.id}; {expected}")
+        if row.likelihoods is not None:
+            if len(row.likelihoods) != len(labels):
+                n = len(row.likelihoods)
+                raise ValueError(f"{n} likelihoods of {row.id}; expected {len(labels)}")
+            chosen = likeliest(row.likelihoods)
+            if chosen is None:
+                return None
+            if chosen != row.prediction:
+                raise ValueError(
+                    f"the prediction {labels[row.prediction]} of {row.id}; its likelihoods choose "
+                    f"{labels[chosen]}"
+                )
         return labels[row.prediction]
 
     columns = {"id": [row.id for row in rows], "prediction": list(map(name, rows))}

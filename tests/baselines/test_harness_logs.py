@@ -273,6 +273,30 @@ def test_likelihoods_that_choose_nothing_are_unread(
 
 @pytest.mark.parametrize("write", [lm_eval_log, lighteval_log])
 @pytest.mark.parametrize(
+    ("likelihoods", "problem"),
+    [
+        ([-9, -9, -1], "the prediction neutral of .*; its likelihoods choose contradiction"),
+        ([-2, -1], "2 likelihoods of .*; expected 3"),
+        ([-3, -1, -2, -4], "4 likelihoods of .*; expected 3"),
+    ],
+)
+def test_likelihoods_that_choose_another_label_are_refused(
+    version, digest, tmp_path, write, likelihoods, problem
+):
+    def change(_, row):
+        if "metric" in row:
+            row["metric"]["judged"]["prediction"] = 1
+            row["model_response"]["logprobs"] = list(map(float, likelihoods))
+        else:
+            row["accuracy"][2] = 1
+            row["filtered_resps"] = [[value, "False"] for value in likelihoods]
+
+    with pytest.raises(PredictionsError, match=problem):
+        read_log(change_row(write(version[:5], digest, tmp_path), change))
+
+
+@pytest.mark.parametrize("write", [lm_eval_log, lighteval_log])
+@pytest.mark.parametrize(
     ("key", "value", "rows"), [("id", None, [3]), ("config", 5, range(20)), ("digest", None, [1])]
 )
 def test_a_row_says_what_it_is_of_in_text(version, digest, tmp_path, write, key, value, rows):

@@ -5,7 +5,7 @@ A list of words decides, wherever in the sentence they stand. It refuses some se
 """
 
 import re
-from collections.abc import Iterator
+from functools import lru_cache
 from itertools import chain
 
 from .names import MarkedSentence
@@ -82,13 +82,14 @@ _DENIAL = re.compile(
 _CONTRAST = re.compile(r";|\b(?:although|but|however|though|whereas|while|yet)\b")
 
 
-def find_denials(marked: MarkedSentence) -> Iterator[re.Match[str]]:
+@lru_cache(maxsize=1)  # the strategies ask of the same conclusion one after the other
+def find_denials(marked: MarkedSentence) -> tuple[str, ...]:
     """Find the words for which a sentence may not assert the relation of its two entities."""
     first, second = marked.in_order
     contrasts = _CONTRAST.finditer(marked.masked, first.end, second.start)
-    return chain(_DENIAL.finditer(marked.masked), contrasts)
+    return tuple(one[0] for one in chain(_DENIAL.finditer(marked.masked), contrasts))
 
 
 def is_denied(marked: MarkedSentence) -> bool:
     """Return whether a sentence may deny, doubt, ask or contrast what its two entities do."""
-    return next(find_denials(marked), None) is not None
+    return bool(find_denials(marked))

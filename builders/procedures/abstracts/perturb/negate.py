@@ -92,8 +92,8 @@ class Negate(Strategy):
             return POSSIBLE
         if _PARTIAL.search(marked.masked):
             return PARTIAL
-        denials = [denial[0] for denial in find_denials(marked)]
-        if denials not in ([], ["not"]):
+        denials = find_denials(marked)
+        if denials not in ((), ("not",)):
             return DENIED
         predicate = _Predicate(marked)
         edit = predicate.affirm() if denials else predicate.negate()

@@ -14,10 +14,11 @@ Source:
 """
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache, cached_property
 from importlib.resources import files
+from itertools import groupby
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -144,15 +145,22 @@ class Antonyms:
     @cached_property
     def pattern(self) -> re.Pattern[str]:
         """Match a whole term in group 1, or one after a hyphen in group 2; longest first."""
-        whole, joined = (
-            "|".join(map(re.escape, sorted(terms, key=len, reverse=True))) or "(?!)"
-            for terms in (self.forms, self.after_hyphen)
-        )
+        whole, joined = map(_any_of, (self.forms, self.after_hyphen))
         return re.compile(
             rf"(?<![\w‐‑–-])({whole})(?![\w‐‑–-])"  # noqa: RUF001
             rf"|(?<=[‐‑–-])({joined})(?![\w‐‑–-])",  # noqa: RUF001
             re.IGNORECASE,
         )
+
+
+def _any_of(terms: Iterable[str]) -> str:
+    """Return a pattern of any term, by first letters: a thousand terms one by one take long."""
+    by_letter = groupby(sorted(terms, key=lambda term: (term[0], -len(term))), lambda t: t[0])
+    choices = (
+        re.escape(letter) + f"(?:{'|'.join(re.escape(term[1:]) for term in some)})"
+        for letter, some in by_letter
+    )
+    return "|".join(choices) or "(?!)"
 
 
 @cache

@@ -104,7 +104,9 @@ class _SparkSQL:
         """Write the rows of a query into a folder; see ``WriteQuery``."""
         for name, files in tables.items():
             if self._tables.get(name) != files:  # looking at the files of a table is a job
-                frame = self._session.read.parquet(*(_uri(path) for path in files))
+                # A path is no pattern, even with brackets in it (Spark 4.3's own option).
+                reader = self._session.read.option("__globPaths__", "false")
+                frame = reader.parquet(*(_uri(path) for path in files))
                 frame.createOrReplaceTempView(name)
                 self._tables[name] = files
         self._session.sql(query).write.mode("overwrite").parquet(_uri(folder))

@@ -20,7 +20,7 @@ from ...dataflow.tables import TableWriter
 from .assign import CANDIDATES
 from .balance_negation import FLIPPED, is_negated
 from .declaration import EXTRA, POSITIVE
-from .generate.sentence_kinds import KINDS
+from .generate.sentence_kinds import KINDS, spell_plainly
 from .mechanisms.mechanism import Mechanism
 from .perturb.apply import (
     SAME_AS_ANOTHER,
@@ -203,14 +203,15 @@ class MakeNegatives:
 
 
 def join_outcomes(mechanism: Mechanism, by_rule: Negatives, by_model: Outcomes) -> Outcomes:
-    """Join the outcomes, and refuse what a model wrote that is there already."""
+    """Join the outcomes, and refuse what a model wrote that is there, perhaps in other spelling."""
     outcomes: dict[str, Perturbed | NoNegative] = {**by_rule.made, **by_rule.refused}
-    taken = {mechanism.conclusion: SAME_AS_POSITIVE}
-    taken |= {one.text: SAME_AS_ANOTHER for one in by_rule.made.values()}
+    taken = {spell_plainly(one.text): SAME_AS_ANOTHER for one in by_rule.made.values()}
+    taken[spell_plainly(mechanism.conclusion)] = SAME_AS_POSITIVE
     for kind, one in by_model.items():
         outcomes[kind] = one
-        if isinstance(one, Perturbed) and one.text in taken:
-            outcomes[kind] = NoNegative(taken[one.text])
-        elif isinstance(one, Perturbed):
-            taken[one.text] = SAME_AS_ANOTHER
+        if isinstance(one, Perturbed):
+            text = spell_plainly(one.text)
+            if text in taken:
+                outcomes[kind] = NoNegative(taken[text])
+            taken.setdefault(text, SAME_AS_ANOTHER)
     return outcomes

@@ -20,6 +20,7 @@ from nlihub.builders.procedures.abstracts.generate.sentence_kinds import (
     write_output,
 )
 from nlihub.builders.procedures.abstracts.generate.sentence_kinds import judge as judge_sentence
+from nlihub.builders.procedures.abstracts.perturb.apply import SAME_AS_POSITIVE as SAME
 from nlihub.builders.procedures.abstracts.perturb.replace_entities import NO_TYPE, ReplaceInside
 from nlihub.builders.procedures.abstracts.perturb.strategy import NoNegative
 from nlihub.builders.procedures.abstracts.perturb.swap_entities import SAME_NAME, SYMMETRIC
@@ -111,6 +112,10 @@ OTHER = "So <re> goosin <er> blocks <el> henin <le>."
         ("GEN-ND-NG", SWAPPED, None, ""),
         ("GEN-ND-NG", KEPT, None, BROKEN_CONSTRAINT),
         ("GEN-ND-NG", "So they rise.", None, MALFORMED),
+        # The positive itself, with other entities marked, or spelled in another way.
+        ("GEN-ND-NG", "<re> We <er> conclude that foxin <el> blocks <le> henase.", None, SAME),
+        ("GEN-ND-NG", "we conclude that <el> Fox-in <le> blocks <re> hen ase <er>", None, SAME),
+        ("GEN", "We conclude that <el> foxin <le> blocks <re> henase <er>.", None, SAME),
         ("GEN-ND-SEN", "So <re> henase <er><el> foxin <le>.", None, MALFORMED),
     ],
 )

@@ -17,7 +17,6 @@ from nlihub.builders.procedures.abstracts.perturb.apply import (
 )
 from nlihub.builders.procedures.abstracts.perturb.denials import DENIED
 from nlihub.builders.procedures.abstracts.perturb.entity_pool import EntityPool
-from nlihub.builders.procedures.abstracts.perturb.evidence import may_be_same
 from nlihub.builders.procedures.abstracts.perturb.grammar import (
     UNFIT,
     form_gerund,
@@ -31,6 +30,7 @@ from nlihub.builders.procedures.abstracts.perturb.replace_entities import (
     MAY_HOLD,
     NO_TYPE,
     ReplaceOutside,
+    may_be_same,
 )
 from nlihub.builders.procedures.abstracts.perturb.reverse_polarity import (
     NO_TERM,

@@ -3,7 +3,6 @@
 import pytest
 from nlihub.builders.procedures.abstracts.mechanisms.mechanism import Mechanism, Mention
 from nlihub.builders.procedures.abstracts.perturb.entity_pool import EntityPool, PoolEntity
-from nlihub.builders.procedures.abstracts.perturb.evidence import is_general, may_be_same
 from nlihub.builders.procedures.abstracts.perturb.grammar import (
     UNFIT,
     is_plural,
@@ -15,6 +14,8 @@ from nlihub.builders.procedures.abstracts.perturb.replace_entities import (
     MAY_HOLD,
     ReplaceInside,
     ReplaceOutside,
+    is_kind,
+    may_be_same,
 )
 from nlihub.builders.procedures.abstracts.perturb.strategy import Choices, NoNegative
 from nlihub.builders.procedures.abstracts.perturb.swap_entities import SYMMETRIC, SwapNames
@@ -88,7 +89,22 @@ def test_names_that_may_be_of_one_entity(one, other, expected):
 
 
 def test_a_kind_of_thing_is_no_entity():
-    assert is_general("injury") and is_general("side effects") and not is_general("renal injury")
+    kinds = ("injury", "side effects", "statins", "SSRIs", "COX-2 inhibitor", "cytokine family")
+    assert all(map(is_kind, kinds))
+    assert not any(map(is_kind, ("gout", "TNF", "epidermal growth hormone 2", "diabetes")))
+
+
+@pytest.mark.parametrize("kind", ["nonsteroidal anti-inflammatory drugs", "COX-2 inhibitor"])
+def test_a_kind_neither_replaces_a_thing_nor_is_replaced(kind):
+    mentions = [Mention(kind, "Chemical", "supporting"), Mention("zinc", "Chemical", "supporting")]
+    given = [f"There was {kind}, and later some zinc."]
+    one = disease(SENTENCE, given, mentions=mentions, regulated_type=None)
+    assert propose(ReplaceInside(), one) == [SENTENCE.replace("foxin", "zinc")]
+    assert isinstance(propose(ReplaceOutside(EntityPool({"Chemical": [kind]})), one), NoNegative)
+    of_kind = disease(SENTENCE.replace("foxin", kind), given, mentions=mentions[1:])
+    assert propose(ReplaceOutside(EntityPool({"Chemical": ["zinc"]})), of_kind) == NoNegative(
+        ReplaceOutside.otherwise
+    )
 
 
 def test_kinds_of_names():

@@ -1,8 +1,10 @@
 """SRE and SREO: replace an entity by another of its type, from the supporting set or from a pool.
 
 A replacement is another entity: none that shares a concept id or a spelling with an entity of the
-sentence, and for SREO with any of the abstract; not the kind that the entity is of. It fits in part
-of speech, number and article. The abstract does not support the sentence that it makes, as far as
+sentence, and for SREO with any of the abstract. Concept ids decide where they are known and equal;
+names decide besides: two ids may be of a disease and its kind, and few corpora annotate every
+mention. Kinds of things neither replace nor are replaced. A replacement fits in part of speech,
+number and article. The abstract does not support the sentence that it makes, as far as
 simple means tell.
 
 Source:
@@ -12,23 +14,33 @@ Source:
     as a change; this cannot happen here. The checks of a replacement are ours.
 """
 
+import re
 from collections.abc import Iterator
+from functools import lru_cache
 from typing import NamedTuple
 
 from ..mechanisms.mechanism import Mechanism, Mention
 from .denials import DENIED, is_denied
 from .entity_pool import EntityPool
-from .evidence import is_general, may_be_same, may_hold_for
-from .grammar import UNFIT, replace_name
-from .names import MarkedSentence, find_name
+from .grammar import UNFIT, is_plural, replace_name, word_list
+from .names import MarkedSentence, find_name, fold_text, plain_name
 from .strategy import Choices, Perturbed, Proposals, Strategy
 
 #: Why no entity is replaced.
-NO_TYPE = "neither entity has a type"
+NO_TYPE = "neither entity has a type, or what has one is a kind of things"
 MAY_BE_SAME = "every other entity of its type may be one of the sentence, or their kind"
 MAY_HOLD = "the supporting set may say the same of every other entity of its type"
 #: The reasons in the order of the checks; that of the entity that came furthest is given.
 _STAGES = (MAY_BE_SAME, UNFIT, MAY_HOLD)
+#: Between a name and another of the same entity: GAP-43 (neuromodulin, B-50).
+_IN_BRACKETS = re.compile(r" ?\((?:[^()]*[^()\w])?")
+_JOIN = r"(?:\s*(?:,? and/or|,? and|,? or|, as well as| as well as|/|,|\+|-and-))"
+_LISTED = re.compile(rf"(?:{_JOIN} ?[^\s,;.()]+(?: [^\s,;.()]+)?){{0,4}}?{_JOIN} ?", re.IGNORECASE)
+_REACH = 120
+#: Letters in which words from one stem agree: hypertension, hypertensive.
+_STEM = 6
+#: Greatest number of letters and digits of an abbreviation.
+_SHORT = 10
 
 
 class _Entity(NamedTuple):
@@ -42,13 +54,17 @@ class _Entity(NamedTuple):
 
 
 def _entities_of(mechanism: Mechanism) -> list[_Entity]:
-    """Return those of the two entities that have a type."""
+    """Return those of the two entities that have a type and are not kinds of things."""
     one = mechanism
     both = (
         ("regulator", one.regulator, one.regulator_type, one.regulated, one.regulated_ids),
         ("regulated", one.regulated, one.regulated_type, one.regulator, one.regulator_ids),
     )
-    return [_Entity(role, name, type_, kept, ids) for role, name, type_, kept, ids in both if type_]
+    return [
+        _Entity(role, name, type_, kept, ids)
+        for role, name, type_, kept, ids in both
+        if type_ and not is_kind(name)
+    ]
 
 
 class ReplaceInside(Strategy):
@@ -93,7 +109,7 @@ def _replace_inside(
     ids = {*mechanism.regulator_ids, *mechanism.regulated_ids}.union(*(m.ids for m in there))
     if (
         not ids.isdisjoint(one.ids)
-        or is_general(one.text)
+        or is_kind(one.text)
         or any(may_be_same(one.text, name, text) for name in names)
         or find_name(one.text, mechanism.conclusion, ignore_case=True)
         or not find_name(one.text, text)  # a part of a word
@@ -143,10 +159,99 @@ class ReplaceOutside(Strategy):
                     reason = UNFIT
                 elif (
                     ids.isdisjoint(one.ids)
-                    and not is_general(one.name)
+                    and not is_kind(one.name)
                     and not find_name(one.name, text, ignore_case=True)
                     and not any(may_be_same(one.name, name, text) for name in known)
                 ):
                     yield Perturbed.of(marked.text, [edit])
                     reason = UNFIT  # the name breaks the markers
         return reason
+
+
+def may_be_same(one: str, other: str, text: str) -> bool:
+    """Return whether two names may be of one entity.
+
+    They may where the words of one, or words from the same stems, are among those of the other
+    (IL-6 and IL-6 protein; nephrotoxic, nephrotoxicity), where one may abbreviate the other (TBP,
+    TATA box binding protein; Cdc25, Cdc25A), or where the text gives one in brackets after the
+    other, perhaps among more.
+    """
+    if _are_alike(*sorted((one, other))):
+        return True
+    return any(_IN_BRACKETS.fullmatch(between) for between in _between(one, other, text))
+
+
+@lru_cache(maxsize=1 << 15)
+def _are_alike(one: str, other: str) -> bool:
+    stems, other_stems = _split_name(one), _split_name(other)
+    if stems <= other_stems or other_stems <= stems or plain_name(one) == plain_name(other):
+        return True
+    return _may_abbreviate(one, other) or _may_abbreviate(other, one)
+
+
+@lru_cache(maxsize=1 << 14)
+def _split_name(name: str) -> frozenset[str]:
+    """Return the plain words of a name without a plural s, cut to their stems."""
+    words = (plain_name(word).rstrip("s") for word in re.split(r"[\s/‐‑–-]+", name))  # noqa: RUF001
+    return frozenset(word[:_STEM] if word.isalpha() else word for word in words if word)
+
+
+def _may_abbreviate(short: str, name: str) -> bool:
+    """Return whether the letters of a short name with a capital stand in a longer one in order.
+
+    All digits are the same: IL-2 is not interleukin-4. So is the first letter, unless one stands
+    before it for the species: hTAFII250.
+
+    Source: the order of letters is that of Schwartz and Hearst (2003).
+    """
+    letters, long = plain_name(short), plain_name(name)
+    if short.islower() or not 1 < len(letters) <= min(len(long), _SHORT):
+        return False
+    if re.findall(r"\d+", letters) != re.findall(r"\d+", long):
+        return False
+    if letters[0] != long[0]:
+        return long[1:] == letters
+    rest = iter(long)
+    return all(letter in rest for letter in letters)
+
+
+def is_kind(name: str) -> bool:
+    """Return whether a name may be of a kind of things: side effects, kinase inhibitor, statins.
+
+    What holds for a thing holds for its kind, and the reverse, so neither replaces the other.
+    """
+    word = re.split(r"[\s/-]", name)[-1]
+    general = word_list("general names")
+    return is_plural(word) or word.lower() in general or word.lower().removesuffix("s") in general
+
+
+def may_hold_for(mechanism: Mechanism, entity: str, kept: str, name: str) -> bool:
+    """Return whether the abstract may say of a name what the conclusion says of an entity.
+
+    It may where a supporting sentence has the name beside the entity that stays, or in one list
+    with the entity that it would replace: what is said of one often holds for the other.
+
+    Args:
+        mechanism: The mechanism.
+        entity: The entity that would be replaced.
+        kept: The one that stays.
+        name: The name that would replace it.
+    """
+    listed = _between(entity, name, " ".join(mechanism.supporting))
+    return any(map(_LISTED.fullmatch, listed)) or any(
+        find_name(name, sentence, ignore_case=True) and find_name(kept, sentence, ignore_case=True)
+        for sentence in mechanism.supporting
+    )
+
+
+def _between(one: str, other: str, text: str) -> Iterator[str]:
+    """Yield what stands between two names, for each two of their mentions that are near."""
+    folded = fold_text(text)
+    if one.casefold() not in folded or other.casefold() not in folded:
+        return
+    others = find_name(other, text, ignore_case=True)
+    for a in find_name(one, text, ignore_case=True):
+        for b in others:
+            early, late = sorted((a.span(), b.span()))
+            if late[0] - early[1] <= _REACH:
+                yield text[early[1] : late[0]]

@@ -14,9 +14,8 @@ from typing import ClassVar
 
 from ..mechanisms.mechanism import Mechanism
 from .denials import DENIED, is_denied
-from .evidence import is_mutual
 from .grammar import UNFIT, replace_name
-from .names import MARKERS, EntityPlace, MarkedSentence, plain_name
+from .names import MARKERS, EntityPlace, MarkedSentence, find_name, plain_name
 from .strategy import Choices, Perturbed, Proposals, Strategy, TextEdit
 
 #: Why two entities are not swapped.
@@ -55,6 +54,11 @@ _NOUN_OF_BOTH = re.compile(
     rf"|co-?locali[sz]ation|(?:hetero)?dimers?|(?:hetero)?dimeri[sz]ation)\s+of\s+{_MODIFIERS}$"
 )
 _TO_SECOND = re.compile(rf"\s+(?:with|to)\s+{_MODIFIERS}")
+_MUTUAL = re.compile(
+    r"\b(?:each other|one another|mutual\w*|reciprocal\w*|bidirectional\w*|vice versa|feedback"
+    r"|cross-?talk|interdependen\w+)\b",
+    re.IGNORECASE,
+)
 #: Greatest number of characters between a noun and the entity that it governs.
 _REACH = 100
 
@@ -156,3 +160,11 @@ def is_symmetric(marked: MarkedSentence) -> bool:
         return True
     before = marked.masked[max(first.start - _REACH, 0) : first.start]
     return _TO_SECOND.fullmatch(between) is not None and _NOUN_OF_BOTH.search(before) is not None
+
+
+def is_mutual(mechanism: Mechanism) -> bool:
+    """Return whether a sentence says of both entities that they act on each other."""
+    return any(
+        _MUTUAL.search(sentence) and all(find_name(name, sentence) for name in mechanism.names)
+        for sentence in mechanism.sentences
+    )

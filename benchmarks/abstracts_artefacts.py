@@ -12,7 +12,7 @@ import argparse
 from pathlib import Path
 
 import datasets
-from nlihub.builders.procedures.abstracts.balance_negation import is_negated
+from nlihub.builders.procedures.abstracts.choose import is_negated
 from nlihub.builders.statistics.probe import measure_probe
 from nlihub.builders.versions.version import BuiltVersion
 

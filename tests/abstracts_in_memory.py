@@ -8,20 +8,22 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from nlihub.builders.core.keyed import keyed_number
-from nlihub.builders.procedures.abstracts.assign import (
+from nlihub.builders.procedures.abstracts.choose import (
     ACCEPTED,
     BALANCED,
     CONFIGS,
     FULL,
     OTHERS,
     PREFERRED,
+    SAME_PMID,
+    SAME_TEXTS,
     TEST,
     TRAIN,
+    UNBALANCED,
     UNMARKED,
     VALIDATION,
+    is_negated,
 )
-from nlihub.builders.procedures.abstracts.balance_negation import UNBALANCED, is_negated
-from nlihub.builders.procedures.abstracts.choose import SAME_PMID, SAME_TEXTS
 from nlihub.builders.procedures.abstracts.declaration import POSITIVE
 from nlihub.builders.procedures.abstracts.mechanisms.find import find_mechanism
 from nlihub.builders.procedures.abstracts.mechanisms.mechanism import Mechanism
@@ -153,20 +155,29 @@ def find_rare_kinds(negatives):
     return tuple(name for name in PREFERRED if n_mechanisms[name] <= 0.1 * len(negatives))
 
 
-def place(rule, pmid, kinds):
+def split_of(rule, pmid, seed):
+    """The split of a mechanism, as far as its id decides it; None leaves it to the draw."""
+    if rule.ratio is not None:
+        return rule.ratio.place_of(pmid, "", None, seed).split
+    share = keyed_number(seed, "split", pmid) / 2**64
+    return TEST if share >= 1 - 2_000 / 21_997 else None
+
+
+def place(rule, pmid, kinds, seed):
     """Where the rows of a mechanism are, in ``full`` and in ``balanced``, without limits.
 
     Args:
         rule: A ``Distribution``.
         pmid: The id of its abstract.
         kinds: Category and kind of each row, the positive first.
+        seed: The seed.
     """
-    split = rule.split_of(pmid)
+    split = split_of(rule, pmid, seed)
     if split in (VALIDATION, TEST):
         return Membership(split), Membership(split)
 
     def number(purpose, kind):
-        return keyed_number(rule.seed, purpose, f"{pmid}-{kind}")
+        return keyed_number(seed, purpose, f"{pmid}-{kind}")
 
     def is_accepted(config, row):
         share = ACCEPTED[config].get(row[0], OTHERS[config])
@@ -207,13 +218,13 @@ def _outside_training(full):
     return Membership(VALIDATION if full.split == VALIDATION else None)
 
 
-def distribute(rule, pmids, negatives):
+def distribute(rule, pmids, negatives, seed=1):
     """By config, where the rows of each mechanism are."""
     pairs = zip(pmids, negatives, strict=True)
-    placed = [place(rule, pmid, list_kinds(made)) for pmid, made in pairs]
+    placed = [place(rule, pmid, list_kinds(made), seed) for pmid, made in pairs]
     full, balanced = ([one[n] for one in placed] for n in range(2))
     left, n_taken = list(balanced), Counter()
-    order = [keyed_number(rule.seed, "balanced", pmid) for pmid in pmids]
+    order = [keyed_number(seed, "balanced", pmid) for pmid in pmids]
     for n in sorted(range(len(pmids)), key=order.__getitem__):
         if rule.max_per_category is None or balanced[n].split != TRAIN:
             continue
@@ -236,13 +247,13 @@ def construct(files, recipe):
     made, refused = make_negatives(mechanisms, recipe.strategy_names, recipe.seed, recipe.generate)
     if recipe.balance_negation:
         balanced = balance_negation(mechanisms, made, recipe.seed)
-        if "VNeg" in refused:
-            refused["VNeg"][UNBALANCED] += sum(map(len, made)) - sum(map(len, balanced))
+        if n_left_out := sum(map(len, made)) - sum(map(len, balanced)):
+            refused["VNeg"][UNBALANCED] += n_left_out
         made = balanced
     rule = recipe.distribution
     if recipe.preferred is None:
         rule = replace(rule, preferred=find_rare_kinds(made))
-    memberships = distribute(rule, [one.pmid for one in mechanisms], made)
+    memberships = distribute(rule, [one.pmid for one in mechanisms], made, recipe.seed)
     rows = {
         (config, split): sorted(
             (

@@ -7,6 +7,7 @@ wrote travel.
 
 import os
 import pickle
+import re
 import sys
 from collections.abc import Callable, Generator, Iterator, Sequence
 from dataclasses import dataclass
@@ -104,9 +105,7 @@ class _SparkSQL:
         """Write the rows of a query into a folder; see ``WriteQuery``."""
         for name, files in tables.items():
             if self._tables.get(name) != files:  # looking at the files of a table is a job
-                # A path is no pattern, even with brackets in it (Spark 4.3's own option).
-                reader = self._session.read.option("__globPaths__", "false")
-                frame = reader.parquet(*(_uri(path) for path in files))
+                frame = self._session.read.parquet(*(_escape(_uri(path)) for path in files))
                 frame.createOrReplaceTempView(name)
                 self._tables[name] = files
         self._session.sql(query).write.mode("overwrite").parquet(_uri(folder))
@@ -114,3 +113,8 @@ class _SparkSQL:
 
 def _uri(path: Path) -> str:
     return f"file://{path.absolute()}"  # else a cluster looks on its own file system
+
+
+def _escape(uri: str) -> str:
+    """Escape what would make a path a pattern where Spark reads it: /a/[b]/c.parquet."""
+    return re.sub(r"[\[\]{}*?\\]", r"\\\g<0>", uri)

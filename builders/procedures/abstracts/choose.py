@@ -1,11 +1,53 @@
-"""Choose the mechanisms of a corpus by SQL: of each pmid one, and of each supporting set one.
+"""Choose by SQL: the mechanisms of a corpus, then the rows of each config and split.
 
-So no premise is in two splits, and none has a sentence for a positive and for a negative. The
-statements read the tables of ``read``, and each the results of those before it.
+Of each pmid one mechanism is taken, and of each supporting set one: so no premise is in two splits,
+and none has a sentence for a positive and for a negative. The statements read the tables of
+``read.SCHEMAS`` and of ``negatives.CANDIDATE_SCHEMA``, and each the results of those before it.
+
+The draw of BioNLI, under which a training mechanism is one row, its positive or one negative:
+
+1.  A share of the mechanisms is for testing. Every row of the others has a number from 0 to 1, the
+    same for both configs.
+2.  A row of a preferred kind whose number is .9 or more puts its mechanism into validation.
+3.  Other rows of preferred kinds are accepted; a row of another kind is accepted where its number
+    is below the share of its category, which depends on the config (``ACCEPTED``, ``OTHERS``).
+4.  ``full`` draws one accepted row of each remaining mechanism for training; a mechanism without
+    one goes to validation.
+5.  ``balanced`` draws one row of each remaining mechanism, accepted or not; it is for training if
+    it is accepted. Validation has those of the validation of ``full`` that are not in training; the
+    others are in no split.
+
+A row of a preferred kind is drawn before all others, which are equally likely. Validation and test
+have all rows of a mechanism. The authors prefer what is rare in BioNLI, SRE, GEN and GEN-ND; where
+most mechanisms have one, nearly all training rows would be of that kind (``find_rare_kinds``).
+
+With the shares of splits given, these decide instead of steps 1 and 2, all rows of preferred kinds
+are accepted, and a training mechanism of ``full`` without an accepted row is one of all its rows.
+With pairs, a training mechanism is its positive and one negative, each category equally likely;
+``balanced`` has those whose negative is accepted.
+
+Flipping a predicate mostly negates an affirmed conclusion, and few conclusions are denied: where a
+hypothesis is negated, it is hardly ever entailed. Balancing negation keeps few of these negatives,
+and all of those that affirm what is denied.
+
+Source:
+    BioNLI, section 3.4, Tables 2 and 3, has the sizes. Steps 2 to 5 and their shares are those of
+    the authors' code, StonyBrookNLP/BioNLI, ``src/data_preparation.py``; the validation of
+    ``balanced`` that of ``src/prediction.py``. Keyed hashes take the place of a random stream. The
+    caption of Table 3 has a limit of 500 rows, their code none: the largest rule-based one has 452.
+    Table 5: a model that sees the hypothesis alone tells VNeg at 94 %.
 """
 
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from ...core.schema import IN_NO_SPLIT, SPLITS
 from ...core.sql import Statement
-from .read import MECHANISMS, PARTS, UNITS
+from ..splits import ByRatio
+from .declaration import POSITIVE
+from .perturb.apply import NAMES
 
 #: Why an abstract is not taken.
 SAME_PMID = "pmid twice"
@@ -19,7 +61,7 @@ STATEMENTS = (
     # Of several abstracts of one pmid that with a mechanism is taken; of several, by its content.
     Statement(
         "again",
-        f"""
+        """
         SELECT shard, seq
         FROM (
             SELECT units.shard, units.seq,
@@ -28,8 +70,8 @@ STATEMENTS = (
                     ORDER BY CASE WHEN units.reason IS NULL THEN 0 ELSE 1 END,
                         COALESCE(units.content, 0), units.shard, units.seq
                 ) AS place
-            FROM {UNITS} AS units JOIN (
-                SELECT pmid FROM {UNITS} WHERE was_read GROUP BY pmid HAVING COUNT(*) > 1
+            FROM units JOIN (
+                SELECT pmid FROM units WHERE was_read GROUP BY pmid HAVING COUNT(*) > 1
             ) AS doubled ON units.pmid = doubled.pmid
             WHERE units.was_read
         ) AS ranked
@@ -39,7 +81,7 @@ STATEMENTS = (
     Statement(
         "positives",
         f"""
-        SELECT shard, seq, pmid, digest FROM {UNITS} AS units
+        SELECT shard, seq, pmid, digest FROM units
         WHERE was_read AND reason IS NULL AND {_IS_NOT_AGAIN}
         """,
     ),
@@ -67,16 +109,16 @@ STATEMENTS = (
     Statement(
         "not_taken",
         f"""
-        SELECT file, line, pmid, unit, reason, detail FROM {UNITS} AS units
+        SELECT file, line, pmid, unit, reason, detail FROM units
         WHERE reason IS NOT NULL AND {_IS_NOT_AGAIN}
         UNION ALL
         SELECT file, line, pmid, unit, '{SAME_PMID}' AS reason,
             'another abstract of this pmid is taken' AS detail
-        FROM {UNITS} AS units JOIN again ON again.shard = units.shard AND again.seq = units.seq
+        FROM units JOIN again ON again.shard = units.shard AND again.seq = units.seq
         UNION ALL
         SELECT file, line, pmid, unit, '{SAME_TEXTS}' AS reason,
             CONCAT('that of ', doubles.taken, ' is taken') AS detail
-        FROM {UNITS} AS units JOIN doubles
+        FROM units JOIN doubles
         ON doubles.shard = units.shard AND doubles.seq = units.seq
         """,
     ),
@@ -84,15 +126,268 @@ STATEMENTS = (
     Statement(
         "left_out",
         f"""
-        SELECT file, line, pmid, unit, reason, detail FROM {PARTS} AS units
+        SELECT file, line, pmid, unit, reason, detail FROM parts AS units
         WHERE {_IS_NOT_AGAIN}
         """,
     ),
 )
 
 #: The mechanisms that are taken, by pmid.
-TAKEN = f"""
+TAKEN = """
     SELECT mechanisms.shard, mechanisms.seq, mechanisms.json
-    FROM {MECHANISMS} AS mechanisms JOIN taken
+    FROM mechanisms JOIN taken
     ON taken.shard = mechanisms.shard AND taken.seq = mechanisms.seq ORDER BY mechanisms.pmid
 """
+
+#: The table of what rows are chosen by; see ``negatives.CANDIDATE_SCHEMA``.
+CANDIDATES = "candidates"
+#: The category of which negated negatives are left out to balance negation, and why.
+FLIPPED = "VNeg"
+UNBALANCED = "its form would give it away"
+_NEGATED = re.compile(
+    r"\b(?:not|cannot|no|never|neither|nor|none|without)\b|n['\u2019]t\b", re.IGNORECASE
+)
+_IS_POSITIVE = f"kind = '{POSITIVE}'"
+#: Counts what ``Forms`` has.
+COUNT_FORMS = f"""
+    SELECT COUNT(*) FILTER (WHERE {_IS_POSITIVE}),
+        COUNT(*) FILTER (WHERE {_IS_POSITIVE} AND is_negated),
+        COUNT(*) FILTER (WHERE NOT {_IS_POSITIVE}),
+        COUNT(*) FILTER (WHERE NOT {_IS_POSITIVE} AND is_negated),
+        COUNT(balance)
+    FROM {CANDIDATES}
+"""
+
+
+def is_negated(text: str) -> bool:
+    """Return whether a sentence has a word of negation.
+
+    >>> is_negated("Aspirin does not cause fever."), is_negated("Aspirin causes fever.")
+    (True, False)
+    """
+    return _NEGATED.search(text) is not None
+
+
+class Forms(NamedTuple):
+    """The numbers of positives and negatives, and of negated ones; the last are of ``VNeg``."""
+
+    n_positives: int
+    n_negated_positives: int
+    n_negatives: int
+    n_negated: int
+    n_flipped: int
+
+    @property
+    def n_kept(self) -> int:
+        """The number of negated ``VNeg`` with which negatives are negated as often as positives."""
+        share = self.n_negated_positives / max(self.n_positives, 1)
+        if share >= 1:
+            return self.n_flipped
+        # (kept + other negated) / (kept + others) = share
+        n_others, n_other_negated = (n - self.n_flipped for n in (self.n_negatives, self.n_negated))
+        return min(max(int((share * n_others - n_other_negated) / (1 - share)), 0), self.n_flipped)
+
+    def show(self) -> str:
+        """Say how many positives and negatives are negated, before and after balancing."""
+        n_left_out = self.n_flipped - self.n_kept
+        shares = (
+            (self.n_negated_positives, self.n_positives),
+            (self.n_negated - n_left_out, self.n_negatives - n_left_out),
+            (self.n_negated, self.n_negatives),
+        )
+        positives, now, before = (f"{100 * part / max(whole, 1):.1f} %" for part, whole in shares)
+        return f"negated: {positives} of the positives, {now} of the negatives ({before} before)"
+
+
+TRAIN, VALIDATION, TEST = SPLITS
+CONFIGS = FULL, BALANCED = ("full", "balanced")
+
+#: Shares of mechanisms, of which Table 2 has 16,997, 3,000 and 2,000.
+PAPER_RATIO = ByRatio(16_997 / 21_997, 3_000 / 21_997)
+_TEST_SHARE = 2_000 / 21_997
+#: Kinds of which the draw of BioNLI takes a row before all others. They are rare in it: the most
+#: frequent has 102 rows for 2,000 mechanisms (Table 2, test).
+PREFERRED = ("SRE", "GEN", "GEN-ND")
+_MAX_RARE = 0.1
+#: Share of the rows of preferred kinds that leave their mechanism in training.
+UNMARKED = 0.9
+#: By config, the share of rows of a category that are accepted for training.
+ACCEPTED: Mapping[str, Mapping[str, float]] = {
+    FULL: {POSITIVE: 0.65, "LPR": 0.3, "SN": 0.3},
+    BALANCED: {POSITIVE: 0.7, "LPR": 0.4, "SN": 0.4},
+}
+#: The same of any other category.
+OTHERS: Mapping[str, float] = {FULL: 0.2, BALANCED: 0.1}
+
+_TRAIN, _VALIDATION, _TEST = map(SPLITS.index, SPLITS)
+#: Where mechanisms are that the draw of training rows decides on, and rows that it may take.
+_UNDECIDED = -2
+
+
+def find_rare_kinds(with_category: Mapping[str, int], n_mechanisms: int) -> tuple[str, ...]:
+    """Return the kinds that BioNLI's draw prefers and that are rare here too.
+
+    Args:
+        with_category: Number of mechanisms that have a negative of a category.
+        n_mechanisms: Number of all mechanisms.
+
+    Returns:
+        The kinds in ``PREFERRED`` that at most 10 % of the mechanisms have.
+    """
+    at_most = _MAX_RARE * n_mechanisms
+    return tuple(name for name in PREFERRED if with_category.get(name, 0) <= at_most)
+
+
+@dataclass(frozen=True)
+class Distribution:
+    """A rule that puts the rows of mechanisms into configs and splits.
+
+    Attributes:
+        ratio: How mechanisms are split; None leaves it to the draw.
+        pairs: Whether a training mechanism is its positive and one negative; needs a ratio.
+        preferred: Categories of which the draw takes a row before all others.
+        max_per_category: Greatest number of rows of a rule-based category in the training set of
+            ``balanced``; None sets no limit.
+    """
+
+    ratio: ByRatio | None = None
+    pairs: bool = False
+    preferred: Sequence[str] = PREFERRED
+    max_per_category: int | None = None
+
+    @property
+    def splits(self) -> tuple[str, ...]:
+        """The splits that have rows."""
+        return SPLITS if self.ratio is None else self.ratio.splits
+
+    @property
+    def rule(self) -> str:
+        """The name of the rule: ``draw`` as in BioNLI; by a ratio, ``one`` row or a ``pair``."""
+        return "draw" if self.ratio is None else "pair" if self.pairs else "one"
+
+    def as_json(self) -> Mapping[str, Any]:
+        """Return the rule as plain values, for the manifest."""
+        by_draw = {"by": "draw", "test": _TEST_SHARE}
+        return {
+            "split": by_draw if self.ratio is None else self.ratio.as_json(),
+            "training_rows": "pair" if self.pairs else "one",
+            "preferred": list(self.preferred),
+            "max_per_category": self.max_per_category,
+        }
+
+    def statements(self, n_flipped: int | None) -> tuple[Statement, ...]:
+        """Return the statements that put rows into splits.
+
+        ``kept`` has the rows that balancing leaves, ``assigned`` the mechanism's split and the
+        row's in each config, ``IN_NO_SPLIT`` where there is none; ``chosen`` the rows that are in
+        one.
+
+        Args:
+            n_flipped: How many negated ``VNeg`` are kept, by their order; None keeps all.
+        """
+        is_kept = "TRUE" if n_flipped is None else f"balance IS NULL OR place <= {n_flipped}"
+        return (
+            Statement(
+                "kept",
+                f"""
+                SELECT *, {_IS_POSITIVE} AS is_positive,
+                    category IN ({_list(self.preferred)}) AS is_preferred
+                FROM (
+                    SELECT *, ROW_NUMBER() OVER (
+                        PARTITION BY balance IS NULL ORDER BY balance, pmid
+                    ) AS place
+                    FROM {CANDIDATES}
+                ) AS placed
+                WHERE {is_kept}
+                """,
+            ),
+            Statement("drawn", self._drawn()),
+            Statement("assigned", self._assigned()),
+            Statement(
+                "chosen",
+                """
+                SELECT shard, row, in_full, in_balanced FROM assigned
+                WHERE in_full >= 0 OR in_balanced >= 0 ORDER BY shard, row
+                """,
+            ),
+        )
+
+    def _drawn(self) -> str:
+        """Return the query that draws the training rows of each mechanism, for each config.
+
+        The split of a mechanism is ``_UNDECIDED`` where neither its id nor a preferred row decides.
+        """
+        train, validation, marked = 1 - _TEST_SHARE, 0.0, f"is_preferred AND accept >= {UNMARKED}"
+        if self.ratio is not None:
+            train, validation, marked = self.ratio.train, self.ratio.validation, "FALSE"
+        full, balanced = (_accepts(config) for config in CONFIGS)
+        by, full_order = "pmid", f"{full} DESC, is_preferred DESC, draw_full, kind"
+        balanced_order = "is_preferred DESC, draw_balanced, kind"
+        if self.pairs:  # the positive, and of each category alike one negative
+            by, full_order = "pmid, is_positive", "draw_category, draw_balanced"
+            balanced_order = full_order
+        return f"""
+            SELECT *,
+                CASE WHEN share >= {train + validation!r} THEN {_TEST}
+                    WHEN share >= {train!r} THEN {_VALIDATION}
+                    WHEN BOOL_OR({marked}) OVER (PARTITION BY pmid) THEN {_VALIDATION}
+                    ELSE {_UNDECIDED} END AS split,
+                {full} AS accepts_full, {balanced} AS accepts_balanced,
+                ROW_NUMBER() OVER (PARTITION BY {by} ORDER BY {full_order}) AS full_place,
+                ROW_NUMBER() OVER (PARTITION BY {by} ORDER BY {balanced_order}) AS balanced_place
+            FROM kept
+        """
+
+    def _assigned(self) -> str:
+        """Return the query that says for each row where it and its mechanism are."""
+        any_full = "any_full" if self.ratio is None else "TRUE"
+        limit, negative = self.max_per_category, "AND NOT is_positive" if self.pairs else ""
+        is_above = "FALSE" if limit is None else f"is_ruled AND limited_place > {limit}"
+        return f"""
+            WITH accepted AS (
+                SELECT *, BOOL_OR(accepts_full) OVER (PARTITION BY pmid) AS any_full,
+                    balanced_place = 1 AND accepts_balanced AND split = {_UNDECIDED} {negative}
+                        AS is_drawn
+                FROM drawn
+            ),
+            ranked AS (
+                SELECT *, BOOL_OR(is_drawn) OVER (PARTITION BY pmid) AS any_balanced,
+                    is_drawn AND kind IN ({_list(NAMES)}) AS is_ruled,
+                    ROW_NUMBER() OVER (
+                        PARTITION BY is_drawn, kind ORDER BY limit_order, pmid
+                    ) AS limited_place,
+                    CASE WHEN split <> {_UNDECIDED} THEN split
+                        WHEN {any_full} THEN {_TRAIN} ELSE {_VALIDATION} END AS full_split
+                FROM accepted
+            ),
+            limited AS (
+                SELECT *, BOOL_OR({is_above}) OVER (PARTITION BY pmid) AS is_above FROM ranked
+            ),
+            placed AS (
+                SELECT *, CASE WHEN split <> {_UNDECIDED} THEN split
+                    WHEN any_balanced AND NOT is_above THEN {_TRAIN}
+                    WHEN full_split = {_VALIDATION} THEN {_VALIDATION} ELSE {IN_NO_SPLIT} END
+                    AS balanced_split
+                FROM limited
+            )
+            SELECT shard, row, pmid, kind, category, is_positive, full_split, balanced_split,
+                CAST({_place(FULL)} AS TINYINT) AS in_full,
+                CAST({_place(BALANCED)} AS TINYINT) AS in_balanced
+            FROM placed
+        """
+
+
+def _accepts(config: str) -> str:
+    """Return whether the draw may take a row for training, as SQL."""
+    shares = " ".join(f"WHEN '{name}' THEN {n}" for name, n in ACCEPTED[config].items())
+    return f"(is_preferred OR accept < CASE category {shares} ELSE {OTHERS[config]} END)"
+
+
+def _place(config: str) -> str:
+    """Return the split of a row as SQL: in training only what is drawn, elsewhere all rows."""
+    is_there = f"{config}_split <> {_TRAIN} OR {config}_place = 1"
+    return f"CASE WHEN {is_there} THEN {config}_split ELSE {IN_NO_SPLIT} END"
+
+
+def _list(names: Iterable[str]) -> str:
+    return ", ".join(f"'{name}'" for name in names) or "NULL"

@@ -3,36 +3,43 @@
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
-from typing import Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from ....loaders.errors import UsageError
 from ....loaders.releases.bionli import LABELS
 from ...core.encode import encode
 from ...core.keyed import keyed_number
 from ...core.schema import uniform_features
+from ...core.sql import Database, Tables
 from ...dataflow.order import ORDER_KEY, ROWS
 from ...dataflow.tables import TableWriter
-from .assign import CANDIDATES
-from .balance_negation import FLIPPED, is_negated
+from ...dataflow.work import Work
+from .choose import CANDIDATES, FLIPPED, TAKEN, is_negated
 from .declaration import EXTRA, POSITIVE
 from .generate.sentence_kinds import KINDS, spell_plainly
 from .mechanisms.mechanism import Mechanism
 from .perturb.apply import (
+    NAMES,
     SAME_AS_ANOTHER,
     SAME_AS_POSITIVE,
     Negatives,
     make_strategies,
     perturb_mechanism,
 )
-from .perturb.entity_pool import EntityPool
+from .perturb.entity_pool import POOL, EntityPool, store_pool
 from .perturb.names import find_places
 from .perturb.strategy import NoNegative, Perturbed
 from .read import MECHANISMS, parse_mechanism
+
+if TYPE_CHECKING:
+    from .recipe import AbstractsRecipe
 
 Outcomes = Mapping[str, Perturbed | NoNegative]
 
@@ -58,7 +65,8 @@ CANDIDATE_SCHEMA = pa.schema(
 )
 #: How many mechanisms have no negative of a kind.
 REFUSED_SCHEMA = pa.schema({"kind": pa.string(), "reason": pa.string(), "n": pa.int64()})
-_GROUP_ROWS = 5_000
+#: Mechanisms whose rows are written together.
+_AT_ONCE = 500
 
 
 class Writer(Protocol):
@@ -124,39 +132,31 @@ class MakeNegatives:
         refused: Counter[tuple[str, str]] = Counter()
         features = uniform_features(LABELS, EXTRA)
         schema = pa.schema([ORDER_KEY, *features.arrow_schema])
+        mechanisms = shard.mechanisms()
         with (
-            TableWriter(folder, ROWS, schema, _GROUP_ROWS) as rows,
-            TableWriter(folder, CANDIDATES, CANDIDATE_SCHEMA, _GROUP_ROWS) as candidates,
+            TableWriter(folder, ROWS, schema, group_rows=1) as rows,
+            TableWriter(folder, CANDIDATES, CANDIDATE_SCHEMA) as candidates,
             TableWriter(folder, REFUSED, REFUSED_SCHEMA) as refusals,
         ):
-            n_rows = 0
-            waiting: list[dict[str, Any]] = []
-
-            def write() -> None:
-                columns = {name: [row[name] for row in waiting] for name in schema.names[1:]}
+            while some := list(islice(mechanisms, _AT_ONCE)):
+                made = []
+                for seq, mechanism in some:
+                    by_rule = perturb_mechanism(mechanism, strategies, self.seed)
+                    made.append(self._row(mechanism, POSITIVE, mechanism.conclusion, None))
+                    outcomes = join_outcomes(mechanism, by_rule, shard.written.get(seq, {}))
+                    for kind, one in outcomes.items():
+                        if isinstance(one, NoNegative):
+                            refused[kind, one.reason] += 1
+                        else:
+                            made.append(self._row(mechanism, kind, one.text, one.detail))
+                for number, row in enumerate(made, start=rows.n_rows):
+                    keys = self._keys(row["group"], row["kind"], row["hypothesis"])
+                    candidates.add(shard.key, number, *keys)
+                columns = {name: [row[name] for row in made] for name in schema.names[1:]}
+                order = pa.array([self._key("order", row["id"]) for row in made], pa.int64())
                 table = encode(columns, features, features.arrow_schema)
-                order = [self._key("order", row["id"]) for row in waiting]
-                table = table.add_column(0, ORDER_KEY, pa.array(order, pa.int64()))
+                table = table.add_column(0, ORDER_KEY, order)
                 rows.write(table.combine_chunks().to_batches()[0])
-                waiting.clear()
-
-            for seq, mechanism in shard.mechanisms():
-                by_rule = perturb_mechanism(mechanism, strategies, self.seed)
-                outcomes = join_outcomes(mechanism, by_rule, shard.written.get(seq, {}))
-                texts: dict[str, tuple[str, str | None]] = {POSITIVE: (mechanism.conclusion, None)}
-                for kind, one in outcomes.items():
-                    if isinstance(one, NoNegative):
-                        refused[kind, one.reason] += 1
-                    else:
-                        texts[kind] = one.text, one.detail
-                for kind, (text, edit) in texts.items():
-                    waiting.append(self._row(mechanism, kind, text, edit))
-                    candidates.add(shard.key, n_rows, *self._keys(mechanism.pmid, kind, text))
-                    n_rows += 1
-                if len(waiting) >= _GROUP_ROWS:
-                    write()
-            if waiting:
-                write()
             for (kind, reason), n in sorted(refused.items()):
                 refusals.add(kind, reason, n)
 
@@ -215,3 +215,53 @@ def join_outcomes(mechanism: Mechanism, by_rule: Negatives, by_model: Outcomes) 
                 outcomes[kind] = NoNegative(taken[text])
             taken.setdefault(text, SAME_AS_ANOTHER)
     return outcomes
+
+
+def ask_writer(writer: Writer, database: Database) -> dict[int, dict[int, Outcomes]]:
+    """Let a writer write for all mechanisms that are taken, which it gets at once.
+
+    Returns:
+        What it wrote, by shard and place.
+
+    Raises:
+        UsageError: It gives the kinds of rules, or not a result for each mechanism.
+    """
+    found = [row for batch in database.batches(TAKEN) for row in batch.to_pylist()]
+    answers = writer.write([parse_mechanism(row["json"]) for row in found])
+    if len(answers) != len(found):
+        raise UsageError(
+            f"The writer gives {len(answers):,} results; expected one for each of "
+            f"{len(found):,} mechanisms."
+        )
+    kinds = {kind for outcomes in answers for kind in outcomes}
+    if taken := sorted(kinds & {POSITIVE, *NAMES}):
+        raise UsageError(
+            f"The writer gives the kind {taken[0]!r}, which is that of a rule; expected others."
+        )
+    written: dict[int, dict[int, Outcomes]] = {}
+    for row, outcomes in zip(found, answers, strict=True):
+        written.setdefault(row["shard"], {})[row["seq"]] = outcomes
+    return written
+
+
+def make_negatives(
+    work: Work,
+    tables: Tables,
+    database: Database,
+    recipe: "AbstractsRecipe",
+    written: Mapping[int, Mapping[int, Outcomes]],
+) -> list[Path]:
+    """Make the negatives of all shards; return the folders with their tables."""
+    pool = EntityPool({})
+    if "SREO" in recipe.strategy_names:
+        work.select([POOL], tables, database)
+        pool = store_pool(database, work.folder)
+    taken = database.read("SELECT shard, seq FROM taken ORDER BY shard, seq")
+    keys, places = taken["shard"].to_numpy(), taken["seq"].to_numpy()
+    chosen = []
+    for shard in work.shards:
+        start, end = (np.searchsorted(keys, shard.key, side) for side in ("left", "right"))
+        by_writer = written.get(shard.key, {})
+        chosen.append(ChosenShard(shard.key, shard.folder, places[start:end], by_writer))
+    job = MakeNegatives(recipe.strategy_names, recipe.seed, pool, recipe.domain)
+    return work.map("negatives", job, chosen)

@@ -13,7 +13,7 @@ from ..about import check_domain
 from ..option_groups import Option
 from ..procedure import Recipe
 from ..splits import GROUP, ByRatio, Ratio
-from .assign import PAPER_RATIO, PREFERRED, Distribution
+from .choose import PAPER_RATIO, PREFERRED, Distribution
 from .mechanisms.rules import GROUP as MECHANISMS
 from .mechanisms.rules import MAX_AFTER, MechanismOptions, MechanismRules, parse_names
 from .perturb.apply import NAMES
@@ -158,7 +158,7 @@ class AbstractsRecipe(Recipe, MechanismOptions):
         ratio = None if self.ratio is None else ByRatio.of(self.ratio)
         if ratio is None and pairs:
             ratio = PAPER_RATIO
-        return Distribution(ratio, pairs, self.preferred_names, self.max_per_category, self.seed)
+        return Distribution(ratio, pairs, self.preferred_names, self.max_per_category)
 
     def writer(self, tell: Tell) -> "Writer | None":
         """Return the writer of negatives besides the rules, if any.

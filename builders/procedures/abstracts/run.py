@@ -1,7 +1,6 @@
 """Make a dataset from files of annotated abstracts: rows, a report and a declaration."""
 
 import hashlib
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
@@ -10,11 +9,8 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from ....loaders.corpora.abstracts.read import FORMATS, cut_file
 from ....loaders.corpora.papers.files import find_paper_files
-from ....loaders.errors import UsageError
 from ....loaders.progress import Tell
 from ...core.options import BuildOptions
 from ...core.schema import SPLITS
@@ -27,26 +23,26 @@ from ...dataflow.report import (
     list_reasons,
     show_entries,
 )
-from ...dataflow.work import LocalEngine, Work, read_corpus
+from ...dataflow.work import LocalEngine, read_corpus
 from ..about import Declared
 from ..procedure import Construction
 from ..splits import list_uneven_splits
-from .assign import CANDIDATES, CONFIGS, FULL, TEST, TRAIN, find_rare_kinds
-from .balance_negation import FLIPPED, UNBALANCED, count_balanced
-from .choose import STATEMENTS, TAKEN
+from .choose import (
+    CANDIDATES,
+    CONFIGS,
+    COUNT_FORMS,
+    FULL,
+    STATEMENTS,
+    TAKEN,
+    TRAIN,
+    UNBALANCED,
+    Forms,
+    find_rare_kinds,
+)
 from .declaration import POSITIVE, AbstractsDeclaration
 from .mechanisms.mechanism import NO_PHRASE
-from .negatives import (
-    REFUSED,
-    ChosenShard,
-    MakeNegatives,
-    Outcomes,
-    Writer,
-    category_of_negative,
-)
-from .perturb.apply import NAMES
-from .perturb.entity_pool import POOL, EntityPool, store_pool
-from .read import SCHEMAS, ReadAbstracts, parse_mechanism
+from .negatives import REFUSED, ask_writer, category_of_negative, make_negatives
+from .read import SCHEMAS, ReadAbstracts
 from .recipe import AbstractsRecipe
 
 #: Files are put together to shards of at least this size, and large ones cut into parts of it.
@@ -82,12 +78,13 @@ def run(
         part for file in find_paper_files(paths, FORMATS) for part in cut_file(file, SHARD_BYTES)
     ]
     writer = recipe.writer(tell)
-    later = ("balance_negation", *rule.as_json())  # decided by SQL
+    written_by = {"generation": writer.parameters()} if writer else {}
+    by_sql = ("balance_negation", *rule.as_json())
     identity = [
         "abstracts",
-        {name: value for name, value in recipe.parameters().items() if name not in later},
+        {name: value for name, value in recipe.parameters().items() if name not in by_sql},
         recipe.domain,
-        writer.parameters() if writer else None,
+        written_by,
         [f"{name} {installed_version(name)}" for name in ("nupunkt", "orjson", "pyarrow")],
     ]
     read = ReadAbstracts(recipe.mechanism_rules)
@@ -96,274 +93,164 @@ def run(
         read_corpus(files, read, identity, engine, options, SHARD_BYTES) as work,
         open_database(work.folder) as database,
     ):
-        yield _Construction(work, database, recipe, writer).make(declared, options)
-
-
-class _Construction:
-    """Chooses mechanisms, makes their negatives, and puts all rows into configs and splits."""
-
-    def __init__(
-        self, work: Work, database: Database, recipe: AbstractsRecipe, writer: Writer | None
-    ) -> None:
-        self._work, self._database = work, database
-        self._recipe, self._writer = recipe, writer
-        self._rule = recipe.distribution
-        self._tables = work.select(STATEMENTS, work.tables(*SCHEMAS), database)
-        self._not_taken = Entries(self._tables["not_taken"], _COLUMNS)
-        self._left_out = Entries(self._tables["left_out"], _COLUMNS)
-        (self._n_taken,) = self._column("SELECT COUNT(*) FROM taken")
-        by_reason = "SELECT reason, COUNT(*) AS n FROM not_taken GROUP BY reason"
-        self._dropped = self._numbers(f"{by_reason} ORDER BY n DESC, reason")
-
-    def make(self, declared: Declared, options: BuildOptions) -> Construction:
-        """Make the rows, the report and the declaration.
-
-        Raises:
-            TooFewError: A split of a config has no positive, or no negative.
-        """
-        recipe, rule = self._recipe, self._rule
-        self._check_splits()
-        folders, kinds = self._make_negatives()
+        tables = work.select(STATEMENTS, work.tables(*SCHEMAS), database)
+        written = ask_writer(writer, database) if writer else {}
+        folders = make_negatives(work, tables, database, recipe, written)
         candidates = [folder / f"{CANDIDATES}.parquet" for folder in folders]
         refused = [folder / f"{REFUSED}.parquet" for folder in folders]
-        self._database.add({CANDIDATES: candidates, REFUSED: refused})
-        n_flipped = self._count_flipped()
+        database.add({CANDIDATES: candidates, REFUSED: refused})
+        forms = Forms(*database.execute(COUNT_FORMS)[0]) if recipe.balance_negation else None
+        abstracts = _count_abstracts(database)
         if recipe.preferred is None:
             query = f"SELECT category, COUNT(DISTINCT pmid) FROM {CANDIDATES} GROUP BY category"
-            rare = find_rare_kinds(self._numbers(query), self._n_taken)
+            rare = find_rare_kinds(dict(database.execute(query)), abstracts["kept"])
             rule = replace(rule, preferred=rare)
-        tables = self._work.select(
-            rule.statements(n_flipped), {CANDIDATES: candidates}, self._database
-        )
+        statements = rule.statements(forms.n_kept if forms else None)
+        chosen = work.select(statements, {CANDIDATES: candidates}, database)["chosen"]
+
+        kinds = dict.fromkeys(recipe.strategy_names)
+        kinds |= {kind: None for of in written.values() for one in of.values() for kind in one}
         categories = (POSITIVE, *dict.fromkeys(map(category_of_negative, kinds)))
-        distributions = {config: self._count_rows(config, categories) for config in CONFIGS}
-        sizes = distributions[FULL]["mechanisms"]
-        negatives = self._count_negatives(kinds, n_flipped)
-        forms = [] if n_flipped is None else [self._show_forms(n_flipped)]
-        uneven = list_uneven_splits(rule.ratio, sizes, "mechanisms") if rule.ratio else []
-        report = self._report(sizes, {"negatives": negatives, "distributions": distributions})
-        report = replace(report, summary=[*report.summary, *forms, *uneven])
-        self._check_labels(distributions, report)
+        distributions = {
+            config: _count_rows(database, config, rule.splits, categories) for config in CONFIGS
+        }
+        abstracts["splits"] = distributions[FULL]["mechanisms"]
+        counts = {
+            "annotation": AUTOMATIC,
+            "abstracts": abstracts,
+            "negatives": _count_negatives(database, kinds),
+            "distributions": distributions,
+        }
+        left_out = {name: Entries(tables[name], _COLUMNS) for name in ("not_taken", "left_out")}
+        report = ConstructionReport(counts, left_out, list(_summary(counts, left_out, forms)))
+        _check_labels(report)
+        if rule.ratio:
+            uneven = list_uneven_splits(rule.ratio, abstracts["splits"], "mechanisms")
+            report = replace(report, summary=[*report.summary, *uneven])
         declaration = AbstractsDeclaration(
             declared, categories, recipe.domain, rule.splits, rule.rule
         )
         spec = declaration.spec()
-        generation = {"generation": self._writer.parameters()} if self._writer else {}
         rows = OrderedRows(
-            self._work,
+            work,
             folders,
-            tables["chosen"],
+            chosen,
             spec.features.arrow_schema,
             options.keys(spec),
-            [self._source()],
-            self._work.parameters({**recipe.parameters(), **rule.as_json(), **generation}),
+            [_describe_source(database, abstracts["kept"])],
+            work.parameters({**recipe.parameters(), **rule.as_json(), **written_by}),
         )
-        return Construction(rows, report, declaration, self._work.share)
-
-    def _make_negatives(self) -> tuple[list[Path], list[str]]:
-        """Make the negatives of all shards; return their folders, and the kinds of negatives."""
-        recipe = self._recipe
-        pool = EntityPool({})
-        if "SREO" in recipe.strategy_names:
-            self._work.select([POOL], self._tables, self._database)
-            pool = store_pool(self._database, self._work.folder)
-        written, kinds = self._write(self._writer) if self._writer else ({}, [])
-        taken = self._database.read("SELECT shard, seq FROM taken ORDER BY shard, seq")
-        keys, places = taken["shard"].to_numpy(), taken["seq"].to_numpy()
-        chosen = []
-        for shard in self._work.shards:
-            start, end = (np.searchsorted(keys, shard.key, side) for side in ("left", "right"))
-            its_written = written.get(shard.key, {})
-            chosen.append(ChosenShard(shard.key, shard.folder, places[start:end], its_written))
-        job = MakeNegatives(recipe.strategy_names, recipe.seed, pool, recipe.domain)
-        folders = self._work.map("negatives", job, chosen)
-        return folders, list(dict.fromkeys([*recipe.strategy_names, *kinds]))
-
-    def _write(self, writer: Writer) -> tuple[dict[int, dict[int, Outcomes]], list[str]]:
-        """Let a writer write for all mechanisms, which it takes at once.
-
-        Returns:
-            What it wrote, by shard and place, and its kinds.
-        """
-        found = [row for batch in self._database.batches(TAKEN) for row in batch.to_pylist()]
-        mechanisms = [parse_mechanism(row["json"]) for row in found]
-        written: dict[int, dict[int, Outcomes]] = {}
-        kinds: dict[str, None] = {}
-        answers = writer.write(mechanisms)
-        if len(answers) != len(mechanisms):
-            raise UsageError(
-                f"The writer gives {len(answers):,} results; expected one for each of "
-                f"{len(mechanisms):,} mechanisms."
-            )
-        for row, outcomes in zip(found, answers, strict=True):
-            written.setdefault(row["shard"], {})[row["seq"]] = outcomes
-            kinds |= dict.fromkeys(outcomes)
-        if taken := sorted(kinds.keys() & {POSITIVE, *NAMES}):
-            raise UsageError(
-                f"The writer gives the kind {taken[0]!r}, which is that of a rule; expected others."
-            )
-        return written, list(kinds)
-
-    def _count_flipped(self) -> int | None:
-        """Return how many negated ``VNeg`` are kept; None for all."""
-        if not self._recipe.balance_negation:
-            return None
-        return count_balanced(*self._count_forms())
-
-    def _count_forms(self) -> tuple[int, int, int, int, int]:
-        """Return the numbers that ``count_balanced`` takes."""
-        positive = f"kind = '{POSITIVE}'"
-        conditions = (
-            positive,
-            f"{positive} AND is_negated",
-            f"NOT {positive}",
-            f"NOT {positive} AND is_negated",
-            "balance IS NOT NULL",
-        )
-        columns = ", ".join(f"COUNT(*) FILTER (WHERE {one})" for one in conditions)
-        ((n, n_denied, n_negatives, n_negated, n_flipped),) = self._database.execute(
-            f"SELECT {columns} FROM {CANDIDATES}"
-        )
-        return n, n_denied, n_negatives, n_negated, n_flipped
-
-    def _check_splits(self) -> None:
-        """Refuse a corpus with too few mechanisms for its splits, before negatives are made.
-
-        Raises:
-            TooFewError: A split has no mechanism.
-        """
-        undecided = "train or validation"
-        batches = self._database.batches("SELECT pmid FROM taken")
-        pmids = (pmid for batch in batches for pmid in batch["pmid"].to_pylist())
-        found = Counter(self._rule.split_of(pmid) or undecided for pmid in pmids)
-        for split in self._rule.splits if self._rule.ratio else (undecided, TEST):
-            if not found[split]:
-                told = f"No mechanism for {split}. {self._say_why()}"
-                raise TooFewError(told, self._report(found))
-
-    def _check_labels(self, distributions: Mapping[str, Any], report: ConstructionReport) -> None:
-        """Refuse distributions of which a split has rows of one label alone, or none.
-
-        Raises:
-            TooFewError: A split of a config has no positive, or no negative.
-        """
-        for config, found in distributions.items():
-            for split, rows in found["rows"].items():
-                if POSITIVE in rows and len(rows) > 1:
-                    continue
-                lacking = "negative" if POSITIVE in rows else POSITIVE
-                advice = "Give more abstracts, or choose the shares of the splits (ratio)"
-                if rows and split == TRAIN:
-                    advice += " or fewer kinds that are drawn first (preferred)"
-                told = f"No {lacking} for {split} of {config}. {self._say_why()} {advice}."
-                raise TooFewError(told, report)
-
-    def _count_rows(self, config: str, categories: Sequence[str]) -> Mapping[str, Any]:
-        """Count the mechanisms of a config by split, and its rows by split and category."""
-        query = f"SELECT {config}_split, COUNT(*) FROM assigned WHERE is_positive GROUP BY ALL"
-        mechanisms = self._numbers(query)
-        query = f"SELECT in_{config}, category, COUNT(*) FROM assigned GROUP BY ALL"
-        rows = {(split, category): n for split, category, n in self._database.execute(query)}
-        numbers = {split: SPLITS.index(split) for split in self._rule.splits}
-        return {
-            "mechanisms": {split: mechanisms.get(number, 0) for split, number in numbers.items()},
-            "in_no_split": mechanisms.get(-1, 0),
-            "rows": {
-                split: {name: rows[number, name] for name in categories if (number, name) in rows}
-                for split, number in numbers.items()
-            },
-        }
-
-    def _count_negatives(self, kinds: Sequence[str], n_flipped: int | None) -> Mapping[str, Any]:
-        """Count by kind the mechanisms that were tried, gave a negative, and were refused."""
-        made = self._numbers(f"SELECT kind, COUNT(*) FROM {CANDIDATES} GROUP BY kind")
-        refused: dict[str, Counter[str]] = {kind: Counter() for kind in kinds}
-        query = f"SELECT kind, reason, CAST(SUM(n) AS BIGINT) FROM {REFUSED} GROUP BY ALL"
-        for kind, reason, n in self._database.execute(query):
-            refused[kind][reason] = n
-        if n_flipped is not None and FLIPPED in kinds:
-            n_left_out = self._count_forms()[-1] - n_flipped
-            refused[FLIPPED][UNBALANCED] = n_left_out
-            made[FLIPPED] = made.get(FLIPPED, 0) - n_left_out
-        counts = {}
-        for kind in kinds:
-            dropped = dict(sorted(refused[kind].items(), key=lambda item: (-item[1], item[0])))
-            n_made = made.get(kind, 0)
-            n_read = n_made + sum(dropped.values())
-            counts[kind] = {"read": n_read, "kept": n_made, "dropped": dropped}
-        return counts
-
-    def _show_forms(self, n_kept: int) -> str:
-        """Say how many positives and negatives are negated, before and after balancing."""
-        n_positives, n_denied, n_negatives, n_negated, n_flipped = self._count_forms()
-
-        def share(part: int, whole: int) -> str:
-            return f"{100 * part / max(whole, 1):.1f} %"
-
-        n_left_out = n_flipped - n_kept
-        now = share(n_negated - n_left_out, n_negatives - n_left_out)
-        return (
-            f"negated: {share(n_denied, n_positives)} of the positives, {now} of the negatives "
-            f"({share(n_negated, n_negatives)} before)"
-        )
-
-    def _source(self) -> Mapping[str, Any]:
-        """Return the mechanisms that are taken as one source: how many, and a hash of them."""
-        digest = hashlib.sha256()
-        for batch in self._database.batches(TAKEN):
-            for content in batch["json"].to_pylist():
-                digest.update(content)
-        return {"url": "the abstracts", "abstracts": self._n_taken, "sha256": digest.hexdigest()}
-
-    def _report(
-        self, splits: Mapping[str, int], made: Mapping[str, Any] | None = None
-    ) -> ConstructionReport:
-        query = (
-            "SELECT CONCAT(unit, ': ', reason) AS what, COUNT(*) FROM left_out "
-            "GROUP BY ALL ORDER BY what"
-        )
-        counts: dict[str, Any] = {
-            "abstracts": {
-                "read": self._n_taken + sum(self._dropped.values()),
-                "kept": self._n_taken,
-                "splits": dict(splits),
-                "dropped": self._dropped,
-                "left_out": self._numbers(query),
-            }
-        }
-        if made is not None:
-            counts = {"annotation": AUTOMATIC, **counts, **made}
-        left_out = {"not_taken": self._not_taken, "left_out": self._left_out}
-        shown = show_entries(self._not_taken, len(self._not_taken), "not taken ")
-        return ConstructionReport(counts, left_out, [*shown, *_summary(counts)])
-
-    def _say_why(self) -> str:
-        """Say why so few abstracts are taken."""
-        dropped = self._dropped
-        shown = ", ".join(f"{n:,} {reason}" for reason, n in list(dropped.items())[:4])
-        n_read = self._n_taken + sum(dropped.values())
-        text = f"{self._n_taken:,} of {n_read:,} abstracts give a mechanism"
-        text += f"; {shown}." if shown else "."
-        files = (one for one in self._not_taken if one["unit"] == "file")
-        shown_files = islice(files, _MAX_FILES_SHOWN)
-        text += "".join(f" {one['file']}: {one['detail']}." for one in shown_files)
-        if NO_PHRASE in dropped:
-            text += " More sets of phrases (--phrase-sets all) find more conclusions."
-        return text
-
-    def _numbers(self, query: str) -> dict[Any, int]:
-        return dict(self._database.execute(query))
-
-    def _column(self, query: str) -> list[Any]:
-        return [value for (value,) in self._database.execute(query)]
+        yield Construction(rows, report, declaration, work.share)
 
 
-def _summary(counts: Mapping[str, Any]) -> Iterator[str]:
-    abstracts = counts["abstracts"]
+def _count_abstracts(database: Database) -> dict[str, Any]:
+    """Count the abstracts that were read, that give a mechanism, and that do not, by reason."""
+    ((n_taken,),) = database.execute("SELECT COUNT(*) FROM taken")
+    by_reason = "SELECT reason, COUNT(*) AS n FROM not_taken GROUP BY reason"
+    dropped = dict(database.execute(f"{by_reason} ORDER BY n DESC, reason"))
+    of_abstracts = "SELECT CONCAT(unit, ': ', reason) AS what, COUNT(*) FROM left_out GROUP BY what"
+    return {
+        "read": n_taken + sum(dropped.values()),
+        "kept": n_taken,
+        "splits": {},
+        "dropped": dropped,
+        "left_out": dict(database.execute(f"{of_abstracts} ORDER BY what")),
+    }
+
+
+def _count_negatives(database: Database, kinds: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Count by kind the mechanisms that were tried, gave a negative, and were refused."""
+    counts: dict[str, Any] = {kind: {"read": 0, "kept": 0, "dropped": {}} for kind in kinds}
+    query = f"""
+        SELECT kind, NULL AS reason, COUNT(*) AS n FROM kept GROUP BY kind
+        UNION ALL
+        SELECT kind, '{UNBALANCED}', COUNT(*) FROM {CANDIDATES} ANTI JOIN kept USING (shard, row)
+        GROUP BY kind
+        UNION ALL
+        SELECT kind, reason, CAST(SUM(n) AS BIGINT) FROM {REFUSED} GROUP BY kind, reason
+        ORDER BY n DESC, reason
+    """
+    for kind, reason, n in database.execute(query):
+        if kind != POSITIVE:
+            counts[kind]["read"] += n
+            if reason is None:
+                counts[kind]["kept"] = n
+            else:
+                counts[kind]["dropped"][reason] = n
+    return counts
+
+
+def _count_rows(
+    database: Database, config: str, splits: Sequence[str], categories: Sequence[str]
+) -> Mapping[str, Any]:
+    """Count the mechanisms of a config by split, and its rows by split and category."""
+    query = f"SELECT {config}_split, COUNT(*) FROM assigned WHERE is_positive GROUP BY ALL"
+    mechanisms = dict(database.execute(query))
+    query = f"SELECT in_{config}, category, COUNT(*) FROM assigned GROUP BY ALL"
+    rows = {(split, category): n for split, category, n in database.execute(query)}
+    numbers = {split: SPLITS.index(split) for split in splits}
+    return {
+        "mechanisms": {split: mechanisms.get(number, 0) for split, number in numbers.items()},
+        "in_no_split": mechanisms.get(-1, 0),
+        "rows": {
+            split: {name: rows[number, name] for name in categories if (number, name) in rows}
+            for split, number in numbers.items()
+        },
+    }
+
+
+def _check_labels(report: ConstructionReport) -> None:
+    """Refuse distributions of which a split has rows of one label alone, or none.
+
+    Raises:
+        TooFewError: A split of a config has no positive, or no negative.
+    """
+    for config, found in report.counts["distributions"].items():
+        for split, rows in found["rows"].items():
+            if POSITIVE in rows and len(rows) > 1:
+                continue
+            lacking = "mechanism" if not rows else "negative" if POSITIVE in rows else POSITIVE
+            advice = "Give more abstracts, or choose the shares of the splits (ratio)"
+            if rows and split == TRAIN:
+                advice += " or fewer kinds that are drawn first (preferred)"
+            why = _say_why(report)
+            raise TooFewError(f"No {lacking} for {split} of {config}. {why} {advice}.", report)
+
+
+def _say_why(report: ConstructionReport) -> str:
+    """Say why so few abstracts are taken."""
+    abstracts = report.counts["abstracts"]
+    dropped = abstracts["dropped"]
+    shown = ", ".join(f"{n:,} {reason}" for reason, n in list(dropped.items())[:4])
+    text = f"{abstracts['kept']:,} of {abstracts['read']:,} abstracts give a mechanism"
+    text += f"; {shown}." if shown else "."
+    files = (one for one in report.left_out["not_taken"] if one["unit"] == "file")
+    text += "".join(f" {one['file']}: {one['detail']}." for one in islice(files, _MAX_FILES_SHOWN))
+    if NO_PHRASE in dropped:
+        text += " More sets of phrases (--phrase-sets all) find more conclusions."
+    return text
+
+
+def _summary(
+    counts: Mapping[str, Any], left_out: Mapping[str, Entries], forms: Forms | None
+) -> Iterator[str]:
+    not_taken, abstracts = left_out["not_taken"], counts["abstracts"]
+    yield from show_entries(not_taken, len(not_taken), "not taken ")
     dropped = list_reasons(abstracts["dropped"])
     yield f"{abstracts['kept']:,} of {abstracts['read']:,} abstracts{dropped}"
     for what, n in abstracts["left_out"].items():
         yield f"{n:,} left out of their abstracts: {what}"
-    for kind, made in counts.get("negatives", {}).items():
+    for kind, made in counts["negatives"].items():
         dropped = list_reasons(made["dropped"])
         yield f"{kind}: {made['kept']:,} of {made['read']:,} mechanisms{dropped}"
+    if forms:
+        yield forms.show()
+
+
+def _describe_source(database: Database, n_taken: int) -> Mapping[str, Any]:
+    """Return the mechanisms that are taken as one source: how many, and a hash of them."""
+    digest = hashlib.sha256()
+    for batch in database.batches(TAKEN):
+        for content in batch["json"].to_pylist():
+            digest.update(content)
+    return {"url": "the abstracts", "abstracts": n_taken, "sha256": digest.hexdigest()}

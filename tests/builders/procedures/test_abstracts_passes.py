@@ -88,8 +88,8 @@ def write_corpus(folder: Path, seed: int) -> Path:
 def small_pieces(monkeypatch):
     """Cut all that is cut by size into many pieces."""
     monkeypatch.setattr(run, "SHARD_BYTES", 8_000)
-    monkeypatch.setattr(run._Construction, "_check_labels", lambda *_: None)  # of few rows
-    monkeypatch.setattr(negatives, "_GROUP_ROWS", 5)
+    monkeypatch.setattr(run, "_check_labels", lambda *_: None)  # of few rows
+    monkeypatch.setattr(negatives, "_AT_ONCE", 2)
     monkeypatch.setattr(order, "PART_ROWS", 30)
     monkeypatch.setattr(order, "_RUN_ROWS", 7)
     monkeypatch.setattr(order, "_RUN_SHARDS", 2)
@@ -304,7 +304,7 @@ def test_too_few_abstracts_leave_a_report(tmp_path):
     path = write_abstracts(tmp_path / "a.pubtator", [1])
     path.write_text(path.read_text() + "\n" + make_abstract(2, conclude="Perhaps"))
     with (
-        pytest.raises(CorpusError, match="No mechanism for") as caught,
+        pytest.raises(CorpusError, match=r"No \w+ for \w+ of full") as caught,
         constructing(path, AbstractsRecipe(), tmp_path / "cache"),
     ):
         pass

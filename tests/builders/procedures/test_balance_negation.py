@@ -4,7 +4,7 @@ import pytest
 from abstract_corpus import write_abstracts
 from abstracts_in_memory import Negative, balance_negation
 from constructing import from_abstracts
-from nlihub.builders.procedures.abstracts.balance_negation import UNBALANCED, is_negated
+from nlihub.builders.procedures.abstracts.choose import UNBALANCED, is_negated
 from nlihub.builders.procedures.procedure import show_probe
 from perturb_samples import mechanism_of
 

@@ -12,7 +12,7 @@ from nlihub.builders.bionli import BioNLI
 from nlihub.builders.core.schema import SPLITS
 from nlihub.builders.core.sql import open_database
 from nlihub.builders.dataflow.work import LocalEngine, Work
-from nlihub.builders.procedures.abstracts.assign import (
+from nlihub.builders.procedures.abstracts.choose import (
     ACCEPTED,
     BALANCED,
     CONFIGS,
@@ -53,10 +53,10 @@ ALL = {kind: Negative(category_of_negative(kind), kind, kind, "") for kind in AV
 def draw(tmp_path_factory):
     """Distributes mechanisms, whose ids are their numbers, by SQL."""
 
-    def drawn(negatives, **rule):
+    def drawn(negatives, seed=1, **rule):
         folder = tmp_path_factory.mktemp("drawn")
         chosen = Distribution(**rule)
-        keys = MakeNegatives((), chosen.seed, EntityPool({}), "biomedical")._keys
+        keys = MakeNegatives((), seed, EntityPool({}), "biomedical")._keys
         rows = [
             keys(str(n), kind, "")
             for n, made in enumerate(negatives)
@@ -212,15 +212,17 @@ class TestDraw:
 def test_sql_draws_as_in_memory(rule, draw, like_bionli):
     some = [*like_bionli[:3_000], []]
     pmids = list(map(str, range(len(some))))
-    assert draw(some, **rule) == abstracts_in_memory.distribute(Distribution(**rule), pmids, some)
+    drawn = draw(some, **rule)
+    seed = rule.pop("seed", 1)
+    rule = Distribution(**rule)
+    assert drawn == abstracts_in_memory.distribute(rule, pmids, some, seed)
 
 
 class TestRatio:
     def test_a_ratio_splits(self, draw, like_bionli):
         drawn = draw(like_bionli[:5_000], ratio=RATIO)
-        rule = Distribution(RATIO)
         assert [member.split for member in drawn[FULL]] == [
-            rule.split_of(str(n)) for n in range(5_000)
+            RATIO.place_of(str(n), "", None, 1).split for n in range(5_000)
         ]
         for full, balanced in zip(drawn[FULL], drawn[BALANCED], strict=True):
             if full.split == "train":

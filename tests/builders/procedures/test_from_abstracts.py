@@ -190,7 +190,8 @@ class TestSameBytes:
     def test_a_spark_cluster(self, made, tmp_path, monkeypatch, spark_cluster):
         monkeypatch.setattr(run, "SHARD_BYTES", 40_000)
         write_abstracts(tmp_path / "b" / "1.pubtator", range(N_ABSTRACTS))
-        engine = nlihub.construct.spark_engine(spark_cluster, tmp_path / "shared")
+        # Brackets are no pattern.
+        engine = nlihub.construct.spark_engine(spark_cluster, tmp_path / "sh[a-z]red")
         again = from_abstracts("my_bionli", tmp_path / "b", tmp_path, engine=engine)
         assert digests(again.folder) == digests(made.folder)
 

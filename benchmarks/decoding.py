@@ -17,8 +17,12 @@ from typing import Any
 
 import torch
 import transformers
-from nlihub.builders.procedures.abstracts.generate.constraints import Constraints, Phrase
-from nlihub.builders.procedures.abstracts.generate.neurologic import Seq2SeqScorer, decode
+from nlihub.builders.procedures.abstracts.generate.neurologic import (
+    Constraints,
+    Phrase,
+    Seq2SeqScorer,
+    decode,
+)
 from nlihub.builders.procedures.abstracts.generate.settings import GenerationSettings
 
 #: Those of the models of the same names, but for the vocabulary of tiny.

@@ -11,9 +11,9 @@ pytest.importorskip("transformers", reason="the extra 'baselines' is not install
 import torch
 from conftest import SHARED
 from nlihub.builders.procedures.abstracts.generate import folds
-from nlihub.builders.procedures.abstracts.generate.constraints import find_phrase_tokens
 from nlihub.builders.procedures.abstracts.generate.folds import (
     constrain,
+    find_phrase_tokens,
     fit_fold,
     fold_of,
     load_pretrained,
@@ -25,7 +25,6 @@ from nlihub.builders.procedures.abstracts.generate.generate import ModelWriter
 from nlihub.builders.procedures.abstracts.generate.sentence_kinds import (
     KINDS,
     MALFORMED,
-    MISSING,
     NOT_FOUND,
     NOT_WRONG,
     SPECIAL_TOKENS,
@@ -38,6 +37,7 @@ from nlihub.builders.procedures.abstracts.generate.sentence_kinds import (
 from nlihub.builders.procedures.abstracts.generate.settings import GenerationSettings
 from nlihub.builders.procedures.abstracts.mechanisms.find import Mechanism, find_mechanisms
 from nlihub.builders.procedures.abstracts.mechanisms.rules import MechanismRules, read_phrases
+from nlihub.builders.procedures.abstracts.perturb.apply import SAME_AS_POSITIVE
 from nlihub.builders.procedures.abstracts.perturb.strategy import (
     BROKEN_MARKERS,
     Choices,
@@ -347,7 +347,7 @@ def test_the_first_good_text_is_taken(generate):
     assert generate({"GEN": texts[1::-1]}) == {"GEN": MALFORMED}
     assert generate({"GEN": []}) == {"GEN": NOT_FOUND}
     itself = "negative <exp> " + MECHANISMS[0].conclusion
-    assert generate({"GEN-ND-SEN": [itself]}) == {"GEN-ND-SEN": MISSING}
+    assert generate({"GEN-ND-SEN": [itself]}) == {"GEN-ND-SEN": SAME_AS_POSITIVE}
 
 
 def test_pretrained_models_get_the_tokens_of_the_task(tmp_path):

@@ -9,7 +9,7 @@ import hashlib
 import json
 import math
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -33,8 +33,7 @@ from .....loaders.errors import CorpusError, ModelError, TrainingError
 from .....loaders.progress import Tell, silent
 from ....core.keyed import keyed_number
 from ..mechanisms.mechanism import Mechanism
-from .constraints import Constraints, Phrase, find_phrase_tokens
-from .neurologic import Seq2SeqScorer, decode
+from .neurologic import Constraints, Phrase, Seq2SeqScorer, Tokens, decode
 from .sentence_kinds import (
     FORBIDDEN,
     FREE,
@@ -139,18 +138,13 @@ def load_pretrained(name: str, revision: str | None) -> Generator:
 def make_small(texts: Sequence[str]) -> Generator:
     """Make a small T5 with random weights, and train a tokenizer on the texts for it."""
     tokenizer = train_tokenizer(texts)
-    options: dict[str, Any] = {
-        "vocab_size": len(tokenizer),
-        "d_model": 128,
-        "d_kv": 32,
-        "d_ff": 512,
-        "num_layers": 2,
-        "num_heads": 4,
-        "pad_token_id": tokenizer.pad_token_id,
-        "eos_token_id": tokenizer.eos_token_id,
-        "decoder_start_token_id": tokenizer.pad_token_id,
-    }
-    return T5ForConditionalGeneration(T5Config(**options)), tokenizer
+    make_config: Any = T5Config
+    padding = tokenizer.pad_token_id
+    config = make_config(
+        vocab_size=len(tokenizer), d_model=128, d_kv=32, d_ff=512, num_layers=2, num_heads=4,
+        pad_token_id=padding, eos_token_id=tokenizer.eos_token_id, decoder_start_token_id=padding,
+    )  # fmt: skip
+    return T5ForConditionalGeneration(config), tokenizer
 
 
 def train_tokenizer(texts: Sequence[str], n_tokens: int = 2_000) -> Any:
@@ -290,3 +284,54 @@ def constrain(tokenizer: Any, kind: str, names: Names) -> Constraints:
     return Constraints(
         Phrase(find_phrase_tokens(tokenizer, phrase), kind != FORBIDDEN) for phrase in phrases
     )
+
+
+#: Contexts before and after a phrase: nothing, a word, a bracket; a word, a mark.
+_BEFORE = ("", "a ", "(")
+_AFTER = ("", " a", ".", ",", ")")
+
+
+def find_phrase_tokens(tokenizer: Any, phrase: str) -> tuple[Tokens, ...]:
+    """Find the token sequences that spell a phrase at the start of a generated text and inside it.
+
+    Other tokens can spell the same phrase, and a name may continue after its tokens, as IL-1 does
+    in IL-10: check the written text too.
+
+    Args:
+        tokenizer: A fast tokenizer of ``transformers``.
+        phrase: The phrase, without spaces around it.
+
+    Returns:
+        The sequences, each once.
+
+    Raises:
+        ModelError: The tokenizer is not fast, or has no tokens for the phrase.
+    """
+    if not tokenizer.is_fast:
+        raise ModelError("The tokenizer gives no offsets; use a fast one (tokenizer.json).")
+    found = dict.fromkeys(
+        tokens
+        for before in _BEFORE
+        for after in _AFTER
+        for tokens in _cut_out(tokenizer, before, phrase, after)
+    )
+    if not found:
+        raise ModelError(f"The tokenizer has no tokens for {phrase!r}; use another tokenizer.")
+    return tuple(found)
+
+
+def _cut_out(tokenizer: Any, before: str, phrase: str, after: str) -> Iterator[Tokens]:
+    """Yield the tokens of a phrase in a text, unless one of them spans a neighbour too."""
+    text = before + phrase + after
+    encoded = tokenizer(text, add_special_tokens=False, return_offsets_mapping=True)
+    start, end = len(before), len(before) + len(phrase)
+    tokens = []
+    for token, (first, last) in zip(encoded["input_ids"], encoded["offset_mapping"], strict=True):
+        while first < last and text[first].isspace():  # a space joined to the word after it
+            first += 1
+        if first < end and last > start:
+            if first < start or last > end:
+                return
+            tokens.append(token)
+    if tokens:
+        yield tuple(tokens)

@@ -9,7 +9,7 @@ A text with a forbidden phrase is dropped at once; a text that satisfies too few
 end.
 
 Source:
-    Lu et al. (2021), "NeuroLogic Decoding", section 2.3. The authors' code ranks by
+    Lu et al. (2021), "NeuroLogic Decoding", sections 2.1 to 2.3. The authors' code ranks by
     ``-beta * log(matched part)``, which is worth more the shorter that part; here it is the paper's
     ``beta * matched part``. Their code also divides the log probability of a text by its length
     before it is ranked; here it is not divided, so that the same ``beta`` (BioNLI,
@@ -19,15 +19,109 @@ Source:
 
 import math
 from collections import defaultdict
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 import torch
 from torch.nn.utils.rnn import pad_sequence
 
-from .constraints import Constraints, MatchState
 from .settings import GenerationSettings
+
+Tokens = tuple[int, ...]
+
+
+class Phrase(NamedTuple):
+    """Token sequences, none empty, of which one must appear, or else none may."""
+
+    sequences: tuple[Tokens, ...]
+    is_required: bool = True
+
+
+class MatchState(NamedTuple):
+    """The longest end of a text that begins a sequence, and a bit for each phrase that appeared."""
+
+    end: Tokens = ()
+    seen: int = 0
+
+
+class Standing(NamedTuple):
+    """How far a text satisfies the constraints.
+
+    Attributes:
+        satisfied: A bit for each phrase that is as it must be if the text ends here.
+        is_violated: Whether a forbidden phrase has appeared.
+        progress: The greatest part of a missing required phrase that is matched at the end of the
+            text: 0 ... 1, 1 excluded.
+    """
+
+    satisfied: int
+    is_violated: bool
+    progress: float
+
+    @property
+    def n_satisfied(self) -> int:
+        """Return the number of satisfied constraints."""
+        return self.satisfied.bit_count()
+
+
+class Constraints:
+    """Required and forbidden phrases, and the states of texts under them.
+
+    Matching survives a sequence that begins inside a failed match of another, or overlaps itself.
+    The paper's clauses have several literals; here a clause is one phrase.
+
+    Args:
+        phrases: The phrases; without one every text is allowed.
+    """
+
+    def __init__(self, phrases: Iterable[Phrase] = ()) -> None:
+        self.phrases = tuple(phrases)
+        self.start = MatchState()
+        self._forbidden = sum(1 << i for i, one in enumerate(self.phrases) if not one.is_required)
+        self._begun: dict[Tokens, dict[int, float]] = {(): {}}  # how much of which phrases it is
+        for i, phrase in enumerate(self.phrases):
+            for sequence in phrase.sequences:
+                for n in range(1, len(sequence) + 1):
+                    begun = self._begun.setdefault(sequence[:n], {})
+                    begun[i] = max(begun.get(i, 0), n / len(sequence))
+        self._moves: dict[MatchState, Mapping[int, MatchState]] = {}
+        self._standings: dict[MatchState, Standing] = {}
+
+    def step(self, state: MatchState, token: int) -> MatchState:
+        """Return the state after one more token."""
+        return self.moves(state).get(token, MatchState((), state.seen))
+
+    def moves(self, state: MatchState) -> Mapping[int, MatchState]:
+        """Return the next state for each token that begins or continues a sequence."""
+        if state not in self._moves:
+            ends = set(self._ends(state.end))
+            tokens = {begun[-1] for begun in self._begun if begun and begun[:-1] in ends}
+            self._moves[state] = {token: self._go_on(state, token) for token in tokens}
+        return self._moves[state]
+
+    def standing(self, state: MatchState) -> Standing:
+        """Return how far a text in a state satisfies the constraints."""
+        if state not in self._standings:
+            done = state.seen | self._forbidden
+            begun = [pair for end in self._ends(state.end) for pair in self._begun[end].items()]
+            self._standings[state] = Standing(
+                state.seen ^ self._forbidden,
+                bool(state.seen & self._forbidden),
+                max((part for i, part in begun if not done >> i & 1), default=0.0),
+            )
+        return self._standings[state]
+
+    def _go_on(self, state: MatchState, token: int) -> MatchState:
+        ends, seen = self._ends((*state.end, token)), state.seen
+        for end in ends:
+            for i, part in self._begun[end].items():
+                seen |= (part == 1) << i
+        return MatchState(ends[0], seen)
+
+    def _ends(self, text: Tokens) -> list[Tokens]:
+        """Return the ends of a text that begin a sequence, longest first; the last is empty."""
+        return [text[n:] for n in range(len(text) + 1) if text[n:] in self._begun]
 
 
 class Seq2SeqScorer:

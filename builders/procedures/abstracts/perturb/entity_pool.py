@@ -1,15 +1,15 @@
 """The entities of a corpus, for SREO to draw from: as many as the corpus has."""
 
-from bisect import bisect
 from codecs import BOM_UTF8
 from collections.abc import Iterable, Iterator, Mapping
-from functools import cached_property, lru_cache
+from functools import cached_property
+from itertools import accumulate
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import orjson
 import pyarrow as pa
-import pyarrow.parquet as pq
+import pyarrow.ipc
 
 from .....loaders.atomic_write import whole_file
 from .....loaders.errors import UsageError
@@ -21,8 +21,6 @@ from .names import find_name
 
 _FORM = '{"TYPE": ["NAME", {"name": "NAME", "ids": ["ID", ...]}, ...], ...}'
 _SCHEMA = pa.schema({"type": pa.string(), "name": pa.string(), "ids": pa.list_(pa.string())})
-#: Rows read at once, and how many such groups are kept: a draw looks at few of the entities.
-_GROUP_ROWS, _MAX_GROUPS = 2_000, 16
 #: The table of the entities of mechanisms.
 ENTITIES = "entities"
 #: The entities of the mechanisms that are taken.
@@ -62,9 +60,7 @@ class EntityPool:
             {"type": type_, "name": name, "ids": sorted(ids)}
             for (type_, _, name), ids in sorted(found.items())
         ]
-        sink = pa.BufferOutputStream()
-        pq.write_table(pa.Table.from_pylist(rows, _SCHEMA), sink, row_group_size=_GROUP_ROWS)
-        self._source: pa.Buffer | Path = sink.getvalue()
+        self._source: pa.Table | Path = pa.Table.from_pylist(rows, _SCHEMA)
 
     @classmethod
     def of(cls, mechanisms: Iterable[Mechanism]) -> "EntityPool":
@@ -98,48 +94,33 @@ class EntityPool:
 
     @classmethod
     def open(cls, path: Path) -> "EntityPool":
-        """Open a pool that ``store_pool`` wrote; it is read in parts, when they are needed."""
-        pool = cls.__new__(cls)
+        """Open a pool that ``store_pool`` wrote; all processes share its pages in memory."""
+        pool = cls({})
         pool._source = path
         return pool
 
     def walk_entities(self, type_: str, start: int) -> Iterator[PoolEntity]:
         """Yield all entities of a type once, from a random start; an unknown type has none."""
+        names, ids = self._table["name"], self._table["ids"]
         first, n = self._types.get(type_, (0, 0))
         for number in range(n):
             row = first + (start + number) % n
-            group = bisect(self._group_starts, row) - 1
-            yield self._read_group(group)[row - self._group_starts[group]]
+            yield PoolEntity(names[row].as_py(), frozenset(ids[row].as_py() or ()))
 
     @cached_property
-    def _file(self) -> pq.ParquetFile:
-        return pq.ParquetFile(self._source)
-
-    @cached_property
-    def _group_starts(self) -> list[int]:
-        starts, metadata = [0], self._file.metadata
-        for group in range(metadata.num_row_groups):
-            starts.append(starts[-1] + metadata.row_group(group).num_rows)
-        return starts[:-1]
+    def _table(self) -> pa.Table:
+        if isinstance(self._source, pa.Table):
+            return self._source
+        return pa.ipc.open_file(pa.memory_map(str(self._source))).read_all()
 
     @cached_property
     def _types(self) -> dict[str, tuple[int, int]]:
         """The first row and the number of rows of each type."""
-        types: dict[str, tuple[int, int]] = {}
-        first = 0
-        for one in self._file.read(columns=["type"])["type"].value_counts().to_pylist():
-            types[one["values"]] = first, one["counts"]
-            first += one["counts"]
-        return types
-
-    @cached_property
-    def _read_group(self) -> Any:
-        @lru_cache(maxsize=_MAX_GROUPS)
-        def read(group: int) -> list[PoolEntity]:
-            rows = self._file.read_row_group(group, columns=["name", "ids"]).to_pylist()
-            return [PoolEntity(row["name"], frozenset(row["ids"] or ())) for row in rows]
-
-        return read
+        counts = {
+            one["values"]: one["counts"] for one in self._table["type"].value_counts().to_pylist()
+        }
+        ends = accumulate(counts.values())
+        return {name: (end - n, n) for (name, n), end in zip(counts.items(), ends, strict=True)}
 
     def __getstate__(self) -> dict[str, Any]:
         return {"_source": self._source}
@@ -152,11 +133,11 @@ def store_pool(database: Database, folder: Path) -> EntityPool:
         database: The database.
         folder: Where the pool is kept, of this table alone.
     """
-    target = folder / "entities.parquet"
+    target = folder / "entities.arrow"
     if not target.exists():
         ordered = "SELECT type, name, ids FROM pool ORDER BY type, name_order, name"
-        with whole_file(target) as path, pq.ParquetWriter(path, _SCHEMA) as writer:
-            for batch in database.batches(ordered, _GROUP_ROWS):
+        with whole_file(target) as path, pa.ipc.new_file(str(path), _SCHEMA) as writer:
+            for batch in database.batches(ordered):
                 writer.write_batch(batch.cast(_SCHEMA))
     return EntityPool.open(target)
 

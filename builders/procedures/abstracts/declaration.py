@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Any
 
 from ....loaders.releases.bionli import LABELS
 from ...core.markdown import markdown_table
@@ -40,7 +40,7 @@ _DRAWN = (
     "a training mechanism is one row, its positive or one negative; the others have all rows",
     "the same, with fewer rows of the frequent categories in the training set",
 )
-#: By rule (``distributions.Distribution.rule``): what ``full`` and ``balanced`` hold, and the rule.
+#: By rule (``choose.Distribution.rule``): what ``full`` and ``balanced`` hold, and the rule.
 RULES: Mapping[str, tuple[str, str, str]] = {
     "draw": (
         *_DRAWN,
@@ -82,11 +82,6 @@ class AbstractsDeclaration(Declaration):
     splits: tuple[str, ...]
     rule: str
 
-    @classmethod
-    def parse(cls, found: Mapping[str, Any]) -> Self:
-        """Read what ``as_json`` gives; versions that name no rule were made of pairs."""
-        return super().parse({"rule": "pair", **found})
-
     def count_blocks(self, construction: Mapping[str, Any]) -> dict[str, str]:
         """Return the counts of abstracts, of negatives by kind and reason, and of training rows."""
         rows = [
@@ -96,13 +91,11 @@ class AbstractsDeclaration(Declaration):
         return {
             "abstracts": units_table("abstracts", construction["abstracts"]),
             "negatives": markdown_table(["kind", "tried", "made", "refused"], rows),
-            "distributions": self._show_distributions(construction.get("distributions", {})),
+            "distributions": self._show_distributions(construction["distributions"]),
         }
 
     def _show_distributions(self, found: Mapping[str, Any]) -> str:
         """Return the rule, and by config the mechanisms of each split and the training rows."""
-        if not found:
-            return ""
         mechanisms = [
             [
                 f"`{config}`",

@@ -1,7 +1,7 @@
 """Read the abstracts of a shard, and find their mechanisms."""
 
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
@@ -23,7 +23,7 @@ from .perturb.entity_pool import ENTITIES, list_entities, order_of_name
 if TYPE_CHECKING:
     from ...dataflow.work import Shard
 
-UNITS, PARTS, MECHANISMS = ("units", "parts", "mechanisms")
+MECHANISMS = "mechanisms"
 #: Units of which each is an abstract that was found; the others are parts of one.
 _WHOLE = ("abstract", "record", "file")
 #: Where something stands in the files, and why it is left out.
@@ -39,7 +39,7 @@ _PLACE = {
 }
 SCHEMAS: Mapping[str, pa.Schema] = {
     # Abstracts, records and files.
-    UNITS: pa.schema(
+    "units": pa.schema(
         {
             **_PLACE,
             "was_read": pa.bool_(),  # an abstract or a record, whose pmid counts
@@ -48,7 +48,7 @@ SCHEMAS: Mapping[str, pa.Schema] = {
         }
     ),
     # What was left out of abstracts.
-    PARTS: pa.schema(_PLACE),
+    "parts": pa.schema(_PLACE),
     MECHANISMS: pa.schema(
         {"shard": pa.int64(), "seq": pa.int64(), "pmid": pa.string(), "json": pa.binary()}
     ),
@@ -64,6 +64,7 @@ SCHEMAS: Mapping[str, pa.Schema] = {
         }
     ),
 }
+Unit = Abstract | MechanismRecord | SkippedAbstract
 
 
 @dataclass(frozen=True)
@@ -79,50 +80,46 @@ class ReadAbstracts:
     def __call__(self, shard: "Shard", folder: Path) -> None:
         """Write the tables of ``SCHEMAS``; what depends on other shards is left open."""
         with ExitStack() as stack:
-            units, parts, mechanisms, entities = (
-                stack.enter_context(TableWriter(folder, name, schema, 5_000))
+            tables = {
+                name: stack.enter_context(TableWriter(folder, name, schema, 5_000))
                 for name, schema in SCHEMAS.items()
-            )
-            key, seq = shard.key, 0
-            for file in shard.files:
-                for unit, left_out in read_part(file):
-                    here: int | None = None
-                    if isinstance(unit, SkippedAbstract) and unit.unit not in _WHOLE:
-                        parts.add(*_place(key, None, unit, unit.unit, unit))
-                    else:
-                        here = seq
-                        tables = units, mechanisms, entities
-                        _add_unit(key, seq, unit, left_out, self.rules, *tables)
-                        seq += 1
-                    for part in left_out:
-                        parts.add(*_place(key, here, part, part.unit, part))
+            }
+            n_units = 0
+            for unit, left_out in (found for file in shard.files for found in read_part(file)):
+                seq: int | None = None
+                if not isinstance(unit, SkippedAbstract) or unit.unit in _WHOLE:
+                    seq, n_units = n_units, n_units + 1
+                for table, values in self._rows(unit, left_out):
+                    tables[table].add(shard.key, seq, *values)
+
+    def _rows(
+        self, unit: Unit, left_out: Sequence[SkippedAbstract]
+    ) -> Iterator[tuple[str, tuple[Any, ...]]]:
+        """Yield the rows of a unit as table and values, after ``shard`` and ``seq``."""
+        for part in left_out:
+            yield "parts", _place(part, part.unit, part)
+        if isinstance(unit, SkippedAbstract):
+            place = _place(unit, unit.unit, unit)
+            is_whole = unit.unit in _WHOLE
+            yield ("units", (*place, False, None, None)) if is_whole else ("parts", place)
+            return
+        kind = "abstract" if isinstance(unit, Abstract) else "record"
+        found = find_mechanism(unit, self.rules)
+        content = hash_content(found, left_out)
+        if isinstance(found, NoMechanism):
+            yield "units", (*_place(unit, kind, found), True, content, None)
+            return
+        yield "units", (*_place(unit, kind, None), True, content, _digest_text(found))
+        yield MECHANISMS, (found.pmid, orjson.dumps(found))
+        for type_, entity in list_entities(found):
+            order = order_of_name(entity.name)
+            for id_ in sorted(entity.ids) or (None,):
+                yield ENTITIES, (type_, entity.name, order, id_)
 
 
-def _add_unit(
-    shard: int,
-    seq: int,
-    unit: Abstract | MechanismRecord | SkippedAbstract,
-    left_out: Sequence[SkippedAbstract],
-    rules: MechanismRules,
-    units: TableWriter,
-    mechanisms: TableWriter,
-    entities: TableWriter,
-) -> None:
-    if isinstance(unit, SkippedAbstract):
-        units.add(*_place(shard, seq, unit, unit.unit, unit), False, None, None)
-        return
-    kind = "abstract" if isinstance(unit, Abstract) else "record"
-    found = find_mechanism(unit, rules)
-    key = hash_content(found, left_out)
-    if isinstance(found, NoMechanism):
-        units.add(*_place(shard, seq, unit, kind, found), True, key, None)
-        return
-    units.add(*_place(shard, seq, unit, kind, None), True, key, _digest_text(found))
-    mechanisms.add(shard, seq, found.pmid, orjson.dumps(found))
-    for type_, entity in list_entities(found):
-        order = order_of_name(entity.name)
-        for id_ in sorted(entity.ids) or (None,):
-            entities.add(shard, seq, type_, entity.name, order, id_)
+def _place(unit: Unit, kind: str, why: SkippedAbstract | NoMechanism | None) -> tuple[Any, ...]:
+    reason = (None, None) if why is None else (why.reason, why.detail)
+    return unit.pmid, kind, unit.file, unit.line, *reason
 
 
 def hash_content(found: Mechanism | NoMechanism, left_out: Sequence[SkippedAbstract]) -> int:
@@ -130,17 +127,6 @@ def hash_content(found: Mechanism | NoMechanism, left_out: Sequence[SkippedAbstr
     known = (found.reason, found.detail) if isinstance(found, NoMechanism) else found
     parts = [(part.unit, part.reason, part.detail) for part in left_out]
     return xxh3_64_intdigest(repr((known, parts)).encode("utf-8", "replace")) - (1 << 63)
-
-
-def _place(
-    shard: int,
-    seq: int | None,
-    unit: Abstract | MechanismRecord | SkippedAbstract,
-    kind: str,
-    why: SkippedAbstract | NoMechanism | None,
-) -> tuple[Any, ...]:
-    reason = (None, None) if why is None else (why.reason, why.detail)
-    return shard, seq, unit.pmid, kind, unit.file, unit.line, *reason
 
 
 def _digest_text(mechanism: Mechanism) -> bytes:

@@ -14,7 +14,6 @@ from constructing import from_abstracts
 from datasets import load_dataset
 from nlihub.builders.procedures.abstracts import run
 from nlihub.builders.procedures.abstracts.choose import SAME_TEXTS
-from nlihub.builders.procedures.abstracts.declaration import AbstractsDeclaration
 from nlihub.builders.procedures.abstracts.mechanisms.mechanism import Mechanism
 from nlihub.builders.procedures.abstracts.perturb.apply import (
     NAMES,
@@ -165,12 +164,6 @@ class TestRows:
         assert "is **a pair**" in (paired.folder / "README.md").read_text()
         assert "**The draw of BioNLI**" in (made.folder / "README.md").read_text()
         assert Manifest.read(made.folder).parameters["split"]["by"] == "draw"
-
-    def test_a_version_that_names_no_rule_is_of_pairs(self, made):
-        found = dict(Manifest.read(made.folder).declaration)
-        assert AbstractsDeclaration.parse(found).rule == "draw"
-        del found["rule"]
-        assert AbstractsDeclaration.parse(found).rule == "pair"
 
 
 SPLITS = ("train", "validation", "test")

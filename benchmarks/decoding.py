@@ -17,13 +17,13 @@ from typing import Any
 
 import torch
 import transformers
+from nlihub.builders.procedures.abstracts.generate.generate import GenerationSettings
 from nlihub.builders.procedures.abstracts.generate.neurologic import (
     Constraints,
     Phrase,
     Seq2SeqScorer,
     decode,
 )
-from nlihub.builders.procedures.abstracts.generate.settings import GenerationSettings
 
 #: Those of the models of the same names, but for the vocabulary of tiny.
 SIZES: dict[str, dict[str, int]] = {

@@ -18,8 +18,8 @@ from pathlib import Path
 from typing import Any
 
 from nlihub.builders.procedures.abstracts.mechanisms.mechanism import Mechanism
-from nlihub.builders.procedures.abstracts.perturb.denials import is_denied
 from nlihub.builders.procedures.abstracts.perturb.names import find_name, locate_entities
+from nlihub.builders.procedures.abstracts.perturb.strategy import is_denied
 
 Span = tuple[int, int]
 _MODIFIERS = {"NEGATED_EXISTENCE", "POSSIBLE_EXISTENCE", "HYPOTHETICAL"}

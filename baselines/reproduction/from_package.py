@@ -4,7 +4,7 @@ import dataclasses
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from ...builders.procedures.abstracts.generate.settings import GenerationSettings
+from ...builders.procedures.abstracts.generate.generate import GenerationSettings
 from ...builders.procedures.abstracts.mechanisms.rules import read_phrases
 from ...builders.procedures.papers.phrases import LinkingPhrases
 from ...loaders.errors import SchemaError

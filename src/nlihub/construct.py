@@ -14,8 +14,12 @@ from collections.abc import Sequence
 
 from .builders.dataflow.spark import spark_engine
 from .builders.procedures.about import About
-from .builders.procedures.abstracts.generate.generate import ModelWriter, Similarity, token_f1
-from .builders.procedures.abstracts.generate.settings import GenerationSettings
+from .builders.procedures.abstracts.generate.generate import (
+    GenerationSettings,
+    ModelWriter,
+    Similarity,
+    token_f1,
+)
 from .builders.procedures.abstracts.recipe import AbstractsRecipe
 from .builders.procedures.papers.recipe import PapersRecipe
 from .builders.procedures.patterns.recipe import PatternsRecipe

@@ -23,7 +23,7 @@ from ...dataflow.tables import TableWriter
 from ...dataflow.work import Work
 from .choose import CANDIDATES, FLIPPED, TAKEN, is_negated
 from .declaration import EXTRA, POSITIVE
-from .generate.sentence_kinds import KINDS, spell_plainly
+from .generate.sentence_kinds import KINDS
 from .mechanisms.mechanism import Mechanism
 from .perturb.apply import (
     NAMES,
@@ -34,7 +34,7 @@ from .perturb.apply import (
     perturb_mechanism,
 )
 from .perturb.entity_pool import POOL, EntityPool, store_pool
-from .perturb.names import find_places
+from .perturb.names import find_places, spell_plainly
 from .perturb.strategy import NoNegative, Perturbed
 from .read import MECHANISMS, parse_mechanism
 

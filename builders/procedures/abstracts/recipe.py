@@ -168,8 +168,7 @@ class AbstractsRecipe(Recipe, MechanismOptions):
         """
         if not isinstance(self.generate, str):
             return self.generate
-        from .generate.generate import ModelWriter
-        from .generate.settings import SMALL, GenerationSettings
+        from .generate.generate import SMALL, GenerationSettings, ModelWriter
 
         if self.generate == SMALL:
             settings = GenerationSettings.small(self.seed)

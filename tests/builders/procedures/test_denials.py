@@ -9,10 +9,15 @@ from pathlib import Path
 import pytest
 from nlihub.builders.procedures.abstracts.mechanisms.mechanism import Mechanism
 from nlihub.builders.procedures.abstracts.perturb.apply import make_strategies
-from nlihub.builders.procedures.abstracts.perturb.denials import DENIED, find_denials, is_denied
 from nlihub.builders.procedures.abstracts.perturb.entity_pool import EntityPool
 from nlihub.builders.procedures.abstracts.perturb.names import locate_entities
-from nlihub.builders.procedures.abstracts.perturb.strategy import Choices, NoNegative
+from nlihub.builders.procedures.abstracts.perturb.strategy import (
+    DENIED,
+    Choices,
+    NoNegative,
+    find_denials,
+    is_denied,
+)
 from nlihub.builders.procedures.abstracts.perturb.swap_entities import SwapMarkers
 
 ROOT = Path(__file__).parents[3]

@@ -21,7 +21,7 @@ from nlihub.builders.procedures.abstracts.generate.folds import (
     train_generator,
     train_tokenizer,
 )
-from nlihub.builders.procedures.abstracts.generate.generate import ModelWriter
+from nlihub.builders.procedures.abstracts.generate.generate import GenerationSettings, ModelWriter
 from nlihub.builders.procedures.abstracts.generate.sentence_kinds import (
     KINDS,
     MALFORMED,
@@ -34,7 +34,6 @@ from nlihub.builders.procedures.abstracts.generate.sentence_kinds import (
     write_input,
     write_output,
 )
-from nlihub.builders.procedures.abstracts.generate.settings import GenerationSettings
 from nlihub.builders.procedures.abstracts.mechanisms.find import Mechanism, find_mechanisms
 from nlihub.builders.procedures.abstracts.mechanisms.rules import MechanismRules, read_phrases
 from nlihub.builders.procedures.abstracts.perturb.apply import SAME_AS_POSITIVE

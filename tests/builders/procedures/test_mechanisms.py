@@ -7,6 +7,8 @@ from conftest import SHARED
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from nlihub.builders.procedures.abstracts.mechanisms.find import (
+    Direction,
+    find_direction,
     find_mechanism,
     find_mechanisms,
     find_sentences,
@@ -17,7 +19,6 @@ from nlihub.builders.procedures.abstracts.mechanisms.mechanism import (
     Mention,
     NoMechanism,
 )
-from nlihub.builders.procedures.abstracts.mechanisms.roles import Direction, find_direction
 from nlihub.builders.procedures.abstracts.mechanisms.rules import MechanismRules, read_phrases
 from nlihub.loaders.corpora.abstracts.abstract import (
     Abstract,

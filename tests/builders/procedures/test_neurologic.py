@@ -11,13 +11,13 @@ pytest.importorskip("torch", reason="the extra 'baselines' is not installed")
 pytest.importorskip("transformers", reason="the extra 'baselines' is not installed")
 
 import torch
+from nlihub.builders.procedures.abstracts.generate.generate import GenerationSettings
 from nlihub.builders.procedures.abstracts.generate.neurologic import (
     Constraints,
     Phrase,
     Seq2SeqScorer,
     decode,
 )
-from nlihub.builders.procedures.abstracts.generate.settings import GenerationSettings
 from nlihub.loaders.errors import UsageError
 
 END = 0

@@ -15,7 +15,6 @@ from nlihub.builders.procedures.abstracts.perturb.apply import (
     make_strategies,
     perturb_mechanism,
 )
-from nlihub.builders.procedures.abstracts.perturb.denials import DENIED
 from nlihub.builders.procedures.abstracts.perturb.entity_pool import EntityPool
 from nlihub.builders.procedures.abstracts.perturb.grammar import (
     UNFIT,
@@ -39,6 +38,7 @@ from nlihub.builders.procedures.abstracts.perturb.reverse_polarity import (
 )
 from nlihub.builders.procedures.abstracts.perturb.strategy import (
     BROKEN_MARKERS,
+    DENIED,
     Choices,
     NoNegative,
     Perturbed,

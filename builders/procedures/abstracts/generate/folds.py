@@ -33,6 +33,7 @@ from .....loaders.errors import CorpusError, ModelError, TrainingError
 from .....loaders.progress import Tell, silent
 from ....core.keyed import keyed_number
 from ..mechanisms.mechanism import Mechanism
+from .generate import SMALL, GenerationSettings
 from .neurologic import Constraints, Phrase, Seq2SeqScorer, Tokens, decode
 from .sentence_kinds import (
     FORBIDDEN,
@@ -45,7 +46,6 @@ from .sentence_kinds import (
     write_input,
     write_output,
 )
-from .settings import SMALL, GenerationSettings
 
 #: A model and its tokenizer.
 Generator = tuple[Any, Any]

@@ -26,7 +26,7 @@ from typing import Any, NamedTuple
 import torch
 from torch.nn.utils.rnn import pad_sequence
 
-from .settings import GenerationSettings
+from .generate import GenerationSettings
 
 Tokens = tuple[int, ...]
 

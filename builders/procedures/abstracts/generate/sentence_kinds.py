@@ -30,10 +30,9 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from .....loaders.corpora.abstracts.markers import REGULATED, REGULATOR, read_marked
-from .....loaders.releases.bionli import strip_markers
 from ..mechanisms.mechanism import Mechanism
 from ..perturb.apply import SAME_AS_POSITIVE
-from ..perturb.names import MarkedSentence, locate_entities, plain_name
+from ..perturb.names import MarkedSentence, locate_entities, plain_name, spell_plainly
 from ..perturb.replace_entities import ReplaceInside
 from ..perturb.strategy import Choices, NoNegative
 from ..perturb.swap_entities import SYMMETRIC, SwapNames, is_symmetric
@@ -157,11 +156,6 @@ def judge(kind: str, written: Written, mechanism: Mechanism, names: Names) -> st
     if kind != REPLACED:
         return NoNegative(SYMMETRIC) if is_symmetric(marked) else "roles exchanged"
     return change
-
-
-def spell_plainly(sentence: str) -> str:
-    """Reduce a sentence to what all its spellings share, without its markers."""
-    return plain_name(strip_markers(sentence))
 
 
 def _read_sentence(sentence: str, mechanism: Mechanism) -> MarkedSentence | None:

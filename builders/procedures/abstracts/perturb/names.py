@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from .....loaders.corpora.abstracts.markers import MARKER, REGULATED, REGULATOR
+from .....loaders.releases.bionli import strip_markers
 from ..mechanisms.mechanism import Mechanism
 
 #: The markers of the regulator and of the regulated entity.
@@ -157,6 +158,11 @@ def plain_name(name: str) -> str:
     """
     spelled = "".join(_spell_greek(c) for c in name.casefold())
     return "".join(c for c in spelled if c.isalnum())
+
+
+def spell_plainly(sentence: str) -> str:
+    """Reduce a sentence to what all its spellings share, without its markers."""
+    return plain_name(strip_markers(sentence))
 
 
 def _spell_greek(character: str) -> str:

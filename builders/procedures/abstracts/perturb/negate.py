@@ -12,7 +12,6 @@ from collections.abc import Callable, Mapping
 
 from .....loaders.corpora.abstracts.markers import MARKER
 from ..mechanisms.mechanism import Mechanism
-from .denials import DENIED, find_denials
 from .grammar import (
     base_of_past,
     base_of_third,
@@ -25,7 +24,7 @@ from .grammar import (
     word_list,
 )
 from .names import NAME, WORD, MarkedSentence
-from .strategy import Choices, Perturbed, Proposals, Strategy, TextEdit
+from .strategy import DENIED, Choices, Perturbed, Proposals, Strategy, TextEdit, find_denials
 
 #: Why no predicate is flipped: X may inhibit Y; X inhibits Y in some cells.
 POSSIBLE = "the sentence states a possibility, and its negation may be true as well"

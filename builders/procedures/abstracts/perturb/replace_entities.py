@@ -20,11 +20,10 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from ..mechanisms.mechanism import Mechanism, Mention
-from .denials import DENIED, is_denied
 from .entity_pool import EntityPool
 from .grammar import UNFIT, is_plural, replace_name, word_list
 from .names import MarkedSentence, find_name, fold_text, plain_name
-from .strategy import Choices, Perturbed, Proposals, Strategy
+from .strategy import DENIED, Choices, Perturbed, Proposals, Strategy, is_denied
 
 #: Why no entity is replaced.
 NO_TYPE = "neither entity has a type, or what has one is a kind of things"

@@ -25,7 +25,6 @@ from typing import Any, NamedTuple
 from .....loaders.errors import UsageError
 from .....loaders.json_text import parse_json
 from ..mechanisms.mechanism import Mechanism
-from .denials import DENIED, is_denied
 from .grammar import (
     base_of_past,
     base_of_third,
@@ -38,7 +37,7 @@ from .grammar import (
     verb_lists,
 )
 from .names import MarkedSentence
-from .strategy import Choices, Perturbed, Proposals, Strategy, TextEdit
+from .strategy import DENIED, Choices, Perturbed, Proposals, Strategy, TextEdit, is_denied
 
 _SECTIONS = ("verbs", "nouns", "adjectives", "adverbs", "terms")
 _FORM = (

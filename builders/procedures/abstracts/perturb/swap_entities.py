@@ -13,10 +13,9 @@ import re
 from typing import ClassVar
 
 from ..mechanisms.mechanism import Mechanism
-from .denials import DENIED, is_denied
 from .grammar import UNFIT, replace_name
 from .names import MARKERS, EntityPlace, MarkedSentence, find_name, plain_name
-from .strategy import Choices, Perturbed, Proposals, Strategy, TextEdit
+from .strategy import DENIED, Choices, Perturbed, Proposals, Strategy, TextEdit, is_denied
 
 #: Why two entities are not swapped.
 SAME_NAME = "both entities have the same name"

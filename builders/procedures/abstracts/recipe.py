@@ -137,8 +137,7 @@ class AbstractsRecipe(Recipe, MechanismOptions):
     @property
     def strategy_names(self) -> tuple[str, ...]:
         """Return the names of the rule-based strategies."""
-        given = self.strategies
-        return (given,) if isinstance(given, str) else tuple(given)
+        return _as_tuple(self.strategies)
 
     @cached_property
     def mechanism_rules(self) -> MechanismRules:
@@ -148,8 +147,7 @@ class AbstractsRecipe(Recipe, MechanismOptions):
     @property
     def preferred_names(self) -> tuple[str, ...]:
         """Return the kinds of negatives that the draw may take first."""
-        given = PREFERRED if self.preferred is None else self.preferred
-        return (given,) if isinstance(given, str) else tuple(given)
+        return _as_tuple(PREFERRED if self.preferred is None else self.preferred)
 
     @cached_property
     def distribution(self) -> Distribution:
@@ -192,3 +190,7 @@ class AbstractsRecipe(Recipe, MechanismOptions):
             **self.distribution.as_json(),
             "seed": self.seed,
         }
+
+
+def _as_tuple(names: str | Sequence[str]) -> tuple[str, ...]:
+    return (names,) if isinstance(names, str) else tuple(names)

@@ -17,6 +17,8 @@ from .grammar import UNFIT, replace_name
 from .names import MARKERS, EntityPlace, MarkedSentence, find_name, plain_name
 from .strategy import DENIED, Choices, Perturbed, Proposals, Strategy, TextEdit, is_denied
 
+#: The markers of the other role for the regulator and the regulated entity.
+_OTHER_MARKERS = MARKERS["regulated"], MARKERS["regulator"]
 #: Why two entities are not swapped.
 SAME_NAME = "both entities have the same name"
 SYMMETRIC = "the sentence says the same with its entities exchanged"
@@ -119,7 +121,7 @@ class SwapPositions(SwapNames):
         return [
             TextEdit(place.start, place.end, f"{opens} {edit.new} {closes}")
             for place, edit, (opens, closes) in zip(
-                _places(marked), (regulator, regulated), _other_markers(), strict=True
+                _places(marked), (regulator, regulated), _OTHER_MARKERS, strict=True
             )
         ]
 
@@ -135,7 +137,7 @@ class SwapMarkers(SwapNames):
         if reason := self._why_not(marked, mechanism):
             return reason
         edits = []
-        for place, (opens, closes) in zip(_places(marked), _other_markers(), strict=True):
+        for place, (opens, closes) in zip(_places(marked), _OTHER_MARKERS, strict=True):
             edits.append(TextEdit(place.start, place.name_start, f"{opens} "))
             edits.append(TextEdit(place.name_end, place.end, f" {closes}"))
         yield Perturbed.of(marked.text, edits)
@@ -144,11 +146,6 @@ class SwapMarkers(SwapNames):
 
 def _places(marked: MarkedSentence) -> tuple[EntityPlace, EntityPlace]:
     return marked.regulator, marked.regulated
-
-
-def _other_markers() -> tuple[tuple[str, str], tuple[str, str]]:
-    """Return the markers of the other role for the regulator and the regulated entity."""
-    return MARKERS["regulated"], MARKERS["regulator"]
 
 
 def is_symmetric(marked: MarkedSentence) -> bool:

@@ -54,19 +54,10 @@ _BEFORE_NOUN = re.compile(
     r"\b(?:an?|the|this|its|no|any|main|major|common|\w+(?:al|ic|ive|ant|ent|able|ible))\s+$",
     re.IGNORECASE,
 )
-_WITH_INFINITIVE = frozenset(
-    [
-        "cause",
-        "allow",
-        "enable",
-        "stimulate",
-        "induce",
-        "trigger",
-        "sensitize",
-        "activate",
-        "promote",
-    ]
-)
+_WITH_INFINITIVE = {
+    "cause", "allow", "enable", "stimulate", "induce", "trigger", "sensitize", "activate",
+    "promote",
+}  # fmt: skip
 _INFINITIVE = re.compile(r"\bto ([a-z]+)\b")
 #: What stands between a noun before the first entity and that entity: inhibition of the serum X.
 _OF_FIRST = re.compile(r"(?: [\w-]+)? (?:of|in|by|on|to|for|with|against)(?: [\w-]+){0,3} ")

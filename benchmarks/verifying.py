@@ -204,7 +204,7 @@ else:
         for item in items:
             last = time.perf_counter()
             yield item
-            seconds[item[0].__name__] = round(time.perf_counter() - last, 1)
+            seconds[item.name] = round(time.perf_counter() - last, 1)
     verify.progress_bar = bar
     for outcome in verify.verify_version(folder).outcomes:
         if not outcome.passed:

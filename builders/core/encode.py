@@ -55,12 +55,7 @@ def check_required(table: pa.Table) -> None:
             missing = pc.or_kleene(missing, pc.equal(table.column(name), ""))
         row = pc.index(missing, True).as_py()
         if row >= 0:
-            raise SchemaError(no_value(name, row))
-
-
-def no_value(name: str, row: int) -> str:
-    """Return the defect that a row has no value in a required column."""
-    return f"Column {name!r} has no value in row {row}."
+            raise SchemaError(f"Column {name!r} has no value in row {row}.")
 
 
 def _array(name: str, values: Any, expected: pa.DataType) -> pa.Array:

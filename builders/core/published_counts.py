@@ -9,20 +9,13 @@ import pyarrow as pa
 from .spec import PublishedCounts
 
 
-def differing_rows(published: PublishedCounts, n_rows: int) -> Iterator[str]:
-    """Yield the difference of a split's number of rows from the published one, if there is any."""
-    expected = published.get("rows")
-    if isinstance(expected, int) and n_rows != expected:
-        yield _difference(n_rows, expected)
-
-
 def differing_counts(published: PublishedCounts, count: Callable[[str], Any]) -> Iterator[str]:
     """Yield the differences of a split's classes, categories and so on from the published counts.
 
     Args:
         published: The counts of the paper for the split.
-        count: Counts in the split what is published: ``"groups"`` and ``"repeated texts"``, or by
-            ``count_values`` the values of columns.
+        count: Counts in the split what is published besides ``"rows"``: ``"groups"``, ``"repeated
+            texts"``, or by ``count_values`` the values of columns.
 
     Yields:
         A difference, ``"category SEN: 2,054, published 2,064 (-10)"``.
@@ -32,13 +25,13 @@ def differing_counts(published: PublishedCounts, count: Callable[[str], Any]) ->
             continue
         found = count(what)
         if isinstance(expected, int):
-            if found != expected:
-                yield f"{what}: {_difference(found, expected)}"
-            continue
+            found, expected = {"": found}, {"": expected}
         for value, number in expected.items():
-            if found[value] != number:
-                shown = ", ".join(map(str, value)) if isinstance(value, tuple) else value
-                yield f"{what} {shown}: {_difference(found[value], number)}"
+            if (n := found[value]) != number:
+                shown = ", ".join(map(str, value)) if isinstance(value, tuple) else str(value)
+                yield (
+                    f"{what} {shown}".rstrip() + f": {n:,}, published {number:,} ({n - number:+,})"
+                )
 
 
 def count_values(what: str, batches: Iterable[pa.Table], labels: Sequence[str]) -> Counter[Any]:
@@ -59,8 +52,3 @@ def count_values(what: str, batches: Iterable[pa.Table], labels: Sequence[str]) 
         keys = (value if len(names) > 1 else value[0] for value in values)
         counts.update(dict(zip(keys, counted["count_all"], strict=True)))
     return counts
-
-
-def _difference(found: int, expected: int) -> str:
-    """Show a count beside the published one."""
-    return f"{found:,}, published {expected:,} ({found - expected:+,})"

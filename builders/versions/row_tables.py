@@ -9,14 +9,14 @@ from functools import cache
 from itertools import groupby
 from typing import Any, NamedTuple
 
-import pyarrow.parquet as pq
-
 from ...loaders.errors import OutputError
 from ...loaders.fetching.obtain import default_cache_dir
 from ..core.schema import TEXTS
 from ..core.sql import Database, open_database
 from .version import BuiltVersion
 
+#: Number of findings that are spelt out.
+MAX_SHOWN = 10
 _ROW_BITS = 40
 #: The number of a row, from where it stands: it grows from row to row and from file to file.
 ROW_NUMBER = f"((file_index::BIGINT << {_ROW_BITS}) + file_row_number)"
@@ -138,16 +138,15 @@ class RowTables:
                 for _ in self._version.batches(config, split):
                     pass
 
-    def find(self, query: str, order: str, max_rows: int) -> Found:
-        """Return the first rows of a query's result, and the number of the others.
+    def find(self, query: str, order: str) -> Found:
+        """Return the first ``MAX_SHOWN`` rows of a query's result, and the number of the others.
 
         Args:
             query: The query.
             order: What its rows are ordered by, as in ORDER BY.
-            max_rows: Number of rows to return, at most.
         """
         rows = self.execute(
-            f"SELECT *, count(*) OVER () FROM ({query}) ORDER BY {order} LIMIT {max_rows}"
+            f"SELECT *, count(*) OVER () FROM ({query}) ORDER BY {order} LIMIT {MAX_SHOWN}"
         )
         n_rows = rows[0][-1] if rows else 0
         return Found([row[:-1] for row in rows], n_rows - len(rows))
@@ -155,31 +154,26 @@ class RowTables:
     def values(
         self, config: str, numbers: Iterable[int], columns: Sequence[str]
     ) -> Iterator[tuple[Any, ...]]:
-        """Yield the values of some rows, in the order of the rows.
+        """Yield the values of some rows, in the order of the rows; only their files are read.
 
         Args:
             config: The config.
             numbers: The ``number`` of each row, as the tables have it.
             columns: The columns to read.
-
-        Raises:
-            VerificationError: A file is missing or damaged.
         """
-        files = self._files(config)
+        named = ", ".join(f'"{column}"' for column in columns)
         for file, found in groupby(sorted(numbers), key=lambda number: number >> _ROW_BITS):
-            rows = [number % (1 << _ROW_BITS) for number in found]
-            yield from self._version.values(files[file], rows, columns)
+            rows = ", ".join(str(number % (1 << _ROW_BITS)) for number in found)
+            path = self._version.folder / self._files(config)[file]
+            yield from self.execute(
+                f"SELECT {named} FROM {self.database.scan([path])} "
+                f"WHERE file_row_number IN ({rows}) ORDER BY file_row_number"
+            )
 
-    def row_in_split(self, config: str, number: int) -> int:
-        """Return the number in its split of a row, given by its ``number`` in the config."""
+    def place(self, config: str, number: int) -> str:
+        """Return where a row is, given by its ``number``: the file, and the row in it from 0."""
         file, row = divmod(number, 1 << _ROW_BITS)
-        for split in self._version.manifest.configs[config].values():
-            if file < len(split.shards):
-                for shard in split.shards[:file]:
-                    row += pq.read_metadata(self._version.folder / shard.file).num_rows
-                return row
-            file -= len(split.shards)
-        raise IndexError(number)
+        return f"row {row} of {self._files(config)[file]}"
 
 
 @contextmanager

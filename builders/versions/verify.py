@@ -1,53 +1,15 @@
 """Verify a built version, from its files alone or against its sources too."""
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
 from ...loaders.errors import NLIHubError, OutputError, UsageError, VerificationError
 from ...loaders.progress import progress_bar
 from ..core.options import BuildOptions
-from . import file_checks as files
-from . import row_checks as rows
-from .subject import Subject
+from .checks import CHECKS, VersionUnderTest
+from .row_tables import MAX_SHOWN
 from .version import BuiltVersion
-
-_Check = Callable[[Subject], Iterator[str | int]]
-
-#: The checks in order, each with those that must have passed before it can run.
-CHECKS: dict[_Check, tuple[_Check, ...]] = {
-    files.manifest_is_readable: (),
-    files.files_have_their_hashes: (files.manifest_is_readable,),
-    files.files_are_those_of_a_version: (files.manifest_is_readable,),
-    files.schema_is_uniform: (files.manifest_is_readable,),
-    rows.no_split_is_empty: (files.schema_is_uniform,),
-    rows.values_are_allowed: (files.schema_is_uniform,),
-    rows.rows_have_their_digest: (files.schema_is_uniform, rows.values_are_allowed),
-    rows.ids_are_unique: (files.schema_is_uniform, rows.values_are_allowed),
-    rows.a_group_has_one_label: (files.schema_is_uniform,),
-    rows.no_example_is_in_two_splits: (files.schema_is_uniform,),
-    rows.no_text_has_two_labels: (files.schema_is_uniform,),
-    rows.rows_are_the_published_ones: (files.schema_is_uniform, rows.values_are_allowed),
-    rows.counts_are_the_published_ones: (files.schema_is_uniform, rows.values_are_allowed),
-    files.card_is_true: (files.schema_is_uniform, rows.values_are_allowed),
-    files.licence_and_citation_are_true: (files.manifest_is_readable,),
-    files.sources_are_those_of_the_dataset: (files.manifest_is_readable,),
-    rows.rows_are_those_of_the_sources: (files.schema_is_uniform, rows.values_are_allowed),
-    files.parts_that_are_missing: (files.manifest_is_readable,),
-    files.taken_on_trust: (files.manifest_is_readable,),
-    rows.repeated_texts: (files.schema_is_uniform,),
-}
-#: Checks that list their findings and never fail.
-LISTS_ONLY = frozenset({files.parts_that_are_missing, files.taken_on_trust, rows.repeated_texts})
-#: Checks that are run only where sources are given.
-NEEDS_SOURCES = frozenset({rows.rows_are_those_of_the_sources})
-#: Checks that apply to some versions only, each with the condition.
-APPLIES_TO: dict[_Check, Callable[[Subject], bool]] = {
-    rows.a_group_has_one_label: rows.groups_are_patterns,
-    files.sources_are_those_of_the_dataset: files.is_of_this_package,
-    rows.rows_are_the_published_ones: rows.has_published,
-    rows.counts_are_the_published_ones: rows.has_published,
-}
 
 
 @dataclass(frozen=True)
@@ -101,39 +63,47 @@ def verify_version(folder: Path, sources: BuildOptions | None = None) -> Verific
         OutputError: Memory or the disk is full.
         UsageError: Sources are given for a version that somebody constructed: it names none.
     """
-    with Subject(folder, sources) as subject:
-        if sources is not None and files.is_constructed(subject):
-            raise UsageError(
-                f"{folder} was constructed from files that nobody has published under a hash. To "
-                "prove its rows, construct it again from them and compare the digests of both "
-                "manifests."
-            )
-        return VerificationReport(folder, tuple(_run_checks(subject)))
+    if sources is not None and _is_constructed(folder):
+        raise UsageError(
+            f"{folder} was constructed from files that nobody has published under a hash. To "
+            "prove its rows, construct it again from them and compare the digests of both "
+            "manifests."
+        )
+    with VersionUnderTest(folder, sources) as version:
+        return VerificationReport(folder, tuple(_run_checks(version)))
 
 
-def _run_checks(subject: Subject) -> list[CheckOutcome]:
-    has_sources = subject.sources is not None
-    checks = {c: needs for c, needs in CHECKS.items() if has_sources or c not in NEEDS_SOURCES}
-    outcomes: list[CheckOutcome] = []
-    for check, needs in progress_bar("Verifying", checks.items(), unit="check"):
-        unmet = [_name(need) for need in needs if not _passed(outcomes, need)]
+def _is_constructed(folder: Path) -> bool:
+    try:
+        return bool(BuiltVersion(folder).manifest.declaration)
+    except VerificationError:
+        return False
+
+
+def _run_checks(version: VersionUnderTest) -> list[CheckOutcome]:
+    outcomes: dict[str, CheckOutcome] = {}
+    for check in progress_bar("Verifying", CHECKS, unit="check"):
+        name = check.name
+        unmet = [need.name for need in check.needs if not outcomes[need.name].passed]
         if unmet:
             reason = f"{unmet[0]} did not pass"
-            outcomes.append(CheckOutcome(_name(check), False, (reason,), ran=False))
+            outcomes[name] = CheckOutcome(name, False, (reason,), ran=False)
             continue
         applies = True
         try:
-            applies = check not in APPLIES_TO or APPLIES_TO[check](subject)
-            found = _shorten(check(subject)) if applies else ()
+            applies = check.applies(version)
+            findings = _shorten(check.find(version)) if applies else ()
         except OutputError:
             raise  # memory or the disk is full: nothing that the version could help
         except NLIHubError as error:
-            found = (str(error),)
+            findings = (str(error),)
         except Exception as error:  # damage may be of any kind; a report is due all the same
-            found = (f"could not run: {error!r}",)
-        passed = not found or check in LISTS_ONLY or _name(check) in _known_defects(subject)
-        outcomes.append(CheckOutcome(_name(check), passed, found, applies=applies))
-    return outcomes
+            findings = (f"could not run: {error!r}",)
+        # What needs nothing looks at the manifest, which names the dataset.
+        is_known = bool(check.needs) and name in version.builder.SPEC.known_defects
+        passed = not findings or check.lists_only or is_known
+        outcomes[name] = CheckOutcome(name, passed, findings, applies=applies)
+    return list(outcomes.values())
 
 
 def require_verified(version: BuiltVersion) -> None:
@@ -142,13 +112,12 @@ def require_verified(version: BuiltVersion) -> None:
     Raises:
         VerificationError: A check fails; names the first one.
     """
-    failed = [
-        outcome.check for outcome in verify_version(version.folder).outcomes if not outcome.passed
-    ]
-    if failed:
-        raise VerificationError(
-            f"{version.folder} fails the check {failed[0]!r}. See: nlihub verify {version.folder}"
-        )
+    for outcome in verify_version(version.folder).outcomes:
+        if not outcome.passed:
+            raise VerificationError(
+                f"{version.folder} fails the check {outcome.check!r}. See: nlihub verify "
+                f"{version.folder}"
+            )
 
 
 def _shorten(findings: Iterable[str | int]) -> tuple[str, ...]:
@@ -158,23 +127,8 @@ def _shorten(findings: Iterable[str | int]) -> tuple[str, ...]:
     for finding in findings:
         if isinstance(finding, int):
             n_more += finding
-        elif len(shown) < rows.MAX_SHOWN:
+        elif len(shown) < MAX_SHOWN:
             shown.append(finding)
         else:
             n_more += 1
     return (*shown, f"and {n_more} more") if n_more else tuple(shown)
-
-
-def _known_defects(version: Subject) -> frozenset[str]:
-    try:
-        return version.builder.SPEC.known_defects
-    except NLIHubError:  # no manifest, or of no dataset of this package
-        return frozenset()
-
-
-def _name(check: _Check) -> str:
-    return check.__name__.replace("_", " ")
-
-
-def _passed(outcomes: list[CheckOutcome], check: _Check) -> bool:
-    return any(outcome.passed and outcome.check == _name(check) for outcome in outcomes)

@@ -1,12 +1,9 @@
 """A built version on disk, opened for reading."""
 
 from collections.abc import Collection, Iterator, Sequence
-from contextlib import contextmanager
 from functools import cached_property
 from pathlib import Path
-from typing import Any
 
-import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
@@ -111,14 +108,7 @@ class BuiltVersion:
         Raises:
             VerificationError: A file is missing, or it is not Parquet.
         """
-        tables = []
-        for shard in self.manifest.configs[config][split].shards:
-            path = self.folder / shard.file
-            try:
-                tables.append(pq.ParquetFile(path).read(columns=columns))
-            except (OSError, pa.ArrowException, UnicodeDecodeError) as error:
-                raise VerificationError(f"{path} cannot be read as Parquet: {error}.") from error
-        return pa.concat_tables(tables)
+        return pa.concat_tables(self.batches(config, split, columns))
 
     def batches(
         self,
@@ -142,47 +132,12 @@ class BuiltVersion:
             VerificationError: A file is missing, or it is not Parquet.
         """
         for shard in self.manifest.configs[config][split].shards:
-            with self._open(shard.file) as file:
-                if not file.metadata.num_rows:
-                    yield file.read(columns=columns)
-                for batch in file.iter_batches(max_rows, columns=columns):
-                    yield pa.Table.from_batches([batch])
-
-    def values(
-        self, file: str, rows: Sequence[int], columns: Sequence[str]
-    ) -> Iterator[tuple[Any, ...]]:
-        """Read some rows of a file, without all those before them.
-
-        Args:
-            file: Path of the file in the folder.
-            rows: Numbers of rows in the file, ascending.
-            columns: The columns to read.
-
-        Yields:
-            The values of a row in these columns.
-
-        Raises:
-            VerificationError: The file is missing, or it is not Parquet.
-        """
-        wanted = np.array(rows)
-        start = 0
-        with self._open(file) as opened:
-            for group in range(opened.metadata.num_row_groups):
-                end = start + opened.metadata.row_group(group).num_rows
-                if np.searchsorted(wanted, start) == np.searchsorted(wanted, end):
-                    start = end
-                    continue
-                for batch in opened.iter_batches(MAX_BATCH_ROWS, [group], columns):
-                    first, last = np.searchsorted(wanted, [start, start + len(batch)])
-                    found = batch.take(pa.array(wanted[first:last] - start)).to_pydict()
-                    yield from zip(*(found[name] for name in columns), strict=True)
-                    start += len(batch)
-
-    @contextmanager
-    def _open(self, file: str) -> Iterator[pq.ParquetFile]:
-        path = self.folder / file
-        try:
-            with pq.ParquetFile(path, pre_buffer=False, buffer_size=_BUFFER_BYTES) as opened:
-                yield opened
-        except (OSError, pa.ArrowException, UnicodeDecodeError) as error:
-            raise VerificationError(f"{path} cannot be read as Parquet: {error}.") from error
+            path = self.folder / shard.file
+            try:
+                with pq.ParquetFile(path, pre_buffer=False, buffer_size=_BUFFER_BYTES) as file:
+                    if not file.metadata.num_rows:
+                        yield file.read(columns=columns)
+                    for batch in file.iter_batches(max_rows, columns=columns):
+                        yield pa.Table.from_batches([batch])
+            except (OSError, pa.ArrowException, UnicodeDecodeError) as error:
+                raise VerificationError(f"{path} cannot be read as Parquet: {error}.") from error

@@ -102,8 +102,8 @@ def verify(
 
     Args:
         folder: The folder of the version.
-        against_sources: Whether to make the rows again from their sources, in memory, and compare
-            every row with them; for a dataset of this package.
+        against_sources: Whether to build the version again from its sources, in the cache, and
+            compare every row; for a dataset of this package.
         sources: Local folder with the sources, or one file; None takes what the package ships or
             downloads.
 

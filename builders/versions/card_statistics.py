@@ -5,14 +5,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations, compress
 
-import numpy as np
 import pyarrow as pa
 
 from ..core.schema import TEXTS
 from .row_tables import RowTables, open_rows
 from .version import BuiltVersion
 
-_IS_BLANK = np.isin(np.arange(256), list(b" \t\n\f\r"))
+_WORD = r"'[^ \t\n\f\r]+'"  # a pattern in SQL
 
 
 @dataclass(frozen=True)
@@ -99,61 +98,55 @@ def _measure(version: BuiltVersion, tables: RowTables) -> Statistics:
     configs = version.manifest.configs
     config = version.main_config
     splits = list(configs[config])
-    kinds = _kinds(version, tables, config)
-    n_labels = _count_labels(kinds, [True] * len(kinds))
-    properties = version.builder.properties(kinds)
-    if len(splits) > 1:
-        of_kinds = kinds["split"].to_pylist()
-        properties |= {
-            f"split {name}": [split == number for split in of_kinds]
-            for number, name in enumerate(splits)
-        }
-    properties["all"] = [True] * len(kinds)
-    breakdown = []
-    for name, member in properties.items():
-        counts = _count_labels(kinds, member)
-        n_members = counts.total()
-        shares = tuple(_percent(counts[label], n_members) for label in range(len(spec.labels)))
-        share = _percent(n_members, n_labels.total())
-        breakdown.append(Breakdown(name, n_members, share, shares))
-    repeats = tables.repeats(config)
+    rows, repeats = tables.rows(config), tables.repeats(config)
+    breakdown = _break_down(version, tables, config)
     [(n_repeated, n_contradictory)] = tables.execute(
         "SELECT count(*) FILTER (WHERE number <> first), "
         "count(DISTINCT first) FILTER (WHERE label IS DISTINCT FROM first_label) "
         f"FROM {repeats}"
     )
-    groups = _count_by_splits(tables, tables.rows(config), '"group"', '"group" IS NOT NULL')
+    [means] = tables.execute(
+        f"SELECT {', '.join(f'avg(len(regexp_extract_all({name}, {_WORD})))' for name in TEXTS)} "
+        f"FROM {rows}"
+    )
+    labels = tables.execute(f"SELECT label, count(*) FROM {rows} GROUP BY label")
+    groups = _count_by_splits(tables, rows, '"group"')
     return Statistics(
         config=config,
         rows={name: {s: split.rows for s, split in c.items()} for name, c in configs.items()},
-        groups=groups.total(),
-        labels={name: n_labels[label] for label, name in enumerate(spec.labels)},
+        groups=sum(groups.values()),
+        labels={name: dict(labels).get(label, 0) for label, name in enumerate(spec.labels)},
         breakdown=tuple(breakdown),
-        mean_words={name: _mean_words(version, config, name) for name in TEXTS},
+        mean_words={name: round(n or 0.0, 1) for name, n in zip(TEXTS, means, strict=True)},
         repeated_texts=n_repeated,
         contradictory_texts=n_contradictory,
         overlaps=tuple(_overlaps(tables, config, splits, groups)),
     )
 
 
-def _kinds(version: BuiltVersion, tables: RowTables, config: str) -> pa.Table:
-    """Count the rows by split, label and the columns that properties are made of."""
+def _break_down(version: BuiltVersion, tables: RowTables, config: str) -> Iterator[Breakdown]:
+    """Yield the distribution of labels by property, from counts of the kinds of rows."""
     columns = ["split", "label", *version.builder.PROPERTY_COLUMNS]
     named = ", ".join(f'"{name}"' for name in columns)
     counts = tables.execute(
         f"SELECT {named}, count(*) FROM {tables.rows(config)} GROUP BY ALL ORDER BY ALL"
     )
-    names = [*columns, "count_all"]
-    return pa.table({name: [row[n] for row in counts] for n, name in enumerate(names)})
-
-
-def _count_labels(kinds: pa.Table, member: Sequence[bool]) -> Counter[int]:
-    """Count the rows of the member kinds by label."""
-    counts: Counter[int] = Counter()
-    pairs = zip(kinds["label"].to_pylist(), kinds["count_all"].to_pylist(), strict=True)
-    for label, n_rows in compress(pairs, member):
-        counts[label] += n_rows
-    return counts
+    kinds = pa.table({name: [row[n] for row in counts] for n, name in enumerate(columns)})
+    properties = version.builder.properties(kinds)
+    splits = list(version.manifest.configs[config])
+    if len(splits) > 1:
+        for number, split in enumerate(splits):
+            properties[f"split {split}"] = [kind[0] == number for kind in counts]
+    properties["all"] = [True] * len(counts)
+    n_rows = sum(kind[-1] for kind in counts)
+    for name, has_property in properties.items():
+        n_by_label: Counter[int] = Counter()
+        for _, label, *_, n in compress(counts, has_property):
+            n_by_label[label] += n
+        n = n_by_label.total()
+        labels = range(len(version.builder.SPEC.labels))
+        shares = tuple(_percent(n_by_label[label], n) for label in labels)
+        yield Breakdown(name, n, _percent(n, n_rows), shares)
 
 
 def _overlaps(
@@ -162,13 +155,10 @@ def _overlaps(
     if len(splits) < 2:
         return
     texts, repeats = tables.texts(config), tables.repeats(config)
-    of_texts = f"{texts} SEMI JOIN {repeats} USING (number)"
     counts = [
         # A text that two splits have is a repeated one.
-        _count_by_splits(
-            tables, of_texts, "premise, hypothesis", "premise <> 0 AND hypothesis <> 0"
-        ),
-        *(_count_by_splits(tables, texts, name, f"{name} <> 0") for name in TEXTS),
+        _count_by_splits(tables, f"{texts} SEMI JOIN {repeats} USING (number)", *TEXTS),
+        *(_count_by_splits(tables, texts, name) for name in TEXTS),
         groups,
     ]
     for one, other in combinations(range(len(splits)), 2):
@@ -177,41 +167,15 @@ def _overlaps(
         yield Overlap((splits[one], splits[other]), *shared)
 
 
-def _count_by_splits(tables: RowTables, table: str, key: str, has_key: str) -> Counter[int]:
+def _count_by_splits(tables: RowTables, table: str, *key: str) -> dict[int, int]:
     """Count the values of a key by the splits that have them, the bits of a number."""
-    return Counter(
-        dict(
-            tables.execute(
-                "SELECT splits, count(*) FROM ("
-                f"SELECT bit_or(1::BIGINT << split) AS splits FROM {table} WHERE {has_key} "
-                f"GROUP BY {key}) GROUP BY splits"
-            )
-        )
+    has_key = " AND ".join(f"{column} IS NOT NULL" for column in key)
+    counts = tables.execute(
+        "SELECT splits, count(*) FROM ("
+        f"SELECT bit_or(1::BIGINT << split) AS splits FROM {table} WHERE {has_key} "
+        f"GROUP BY {', '.join(key)}) GROUP BY splits"
     )
-
-
-def _mean_words(version: BuiltVersion, config: str, column: str) -> float:
-    n_words = n_texts = 0
-    for split in version.manifest.configs[config]:
-        for batch in version.batches(config, split, [column]):
-            n_words += _count_words(batch[column])
-            n_texts += len(batch) - batch[column].null_count
-    return round(n_words / n_texts, 1) if n_texts else 0.0
-
-
-def _count_words(texts: pa.ChunkedArray) -> int:
-    """Count the words of texts: a word begins a text, or follows a blank."""
-    n_words = 0
-    for chunk in texts.cast(pa.large_binary()).drop_null().chunks:
-        _, offsets, data = chunk.buffers()
-        starts = np.frombuffer(offsets, np.int64)[chunk.offset : chunk.offset + len(chunk) + 1]
-        if starts[0] == starts[-1]:
-            continue
-        is_blank = _IS_BLANK[np.frombuffer(data, np.uint8)[starts[0] : starts[-1]]]
-        may_begin = np.concatenate([[True], is_blank])
-        may_begin[starts - starts[0]] = True
-        n_words += int(np.count_nonzero(may_begin[:-1] & ~is_blank))
-    return n_words
+    return dict(counts)
 
 
 def _percent(part: int, whole: int) -> float:

@@ -72,10 +72,10 @@ class RowTables:
     def _make_texts(self, config: str) -> str:
         """Return the name of the table of the texts of a config, as digests.
 
-        It has the columns ``number``, ``split``, ``label``, ``premise`` and ``hypothesis``; the
-        digest of null is 0.
+        It has the columns ``number``, ``split``, ``label``, ``premise`` and
+        ``hypothesis``.
         """
-        digests = ", ".join(f"coalesce(md5_number({name}), 0) AS {name}" for name in TEXTS)
+        digests = ", ".join(f"md5_number({name}) AS {name}" for name in TEXTS)
         return self.make(
             "TEMP TABLE",
             f"texts of {config}",

@@ -1,15 +1,16 @@
 """All that ``nlihub stats`` measures, the card's statistics and the papers' tables, in Markdown."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
+from typing import Any, TypeVar
 
 from ...loaders.errors import MissingExtraError, UnmeasuredError
 from ..core.markdown import markdown_table
 from ..core.spec import DatasetSpec
 from ..versions.card import statistics_block
 from ..versions.card_statistics import Statistics, measure_statistics
-from ..versions.row_tables import RowTables, open_rows
+from ..versions.row_tables import open_rows
 from ..versions.version import BuiltVersion
 from .counts import ValueCount, count_values
 from .negatives import (
@@ -31,6 +32,8 @@ from .rows_and_texts import (
 )
 from .scoring import Score
 from .vocabulary import Vocabularies, compare_vocabularies
+
+_Found = TypeVar("_Found")
 
 
 @dataclass(frozen=True)
@@ -87,56 +90,41 @@ def survey(
         UsageError: The parser is not an address of HTTP.
         VerificationError: A file is missing or malformed.
     """
-    with open_rows(version) as tables:
-        return _survey(version, tables, probe=probe, parser=parser, by=by)
-
-
-def _survey(
-    version: BuiltVersion,
-    tables: RowTables,
-    *,
-    probe: bool,
-    parser: str | None,
-    by: Sequence[str],
-) -> Survey:
     config = version.main_config
-    counts = count_values(version, config, by, opened=tables)
-    # First, so that a parser that does not answer is reported at once.
-    parses = parse_texts(version, config, parser) if parser is not None else None
     unmeasured: dict[str, str] = {}
-    tallies = tally_texts(version, config)
-    vocabularies: Vocabularies | None = None
-    try:
-        vocabularies = compare_vocabularies(version, config, tallied_domains(tallies))
-    except UnmeasuredError as error:
-        unmeasured["vocabularies"] = str(error)
-    negatives: tuple[CategoryNegatives, ...] | None = None
-    try:
-        negatives = describe_negatives(version, config, tables)
-    except UnmeasuredError as error:
-        unmeasured["negatives"] = str(error)
-    probed: Probe | None = None
-    if probe:
+
+    def measured(name: str, measure: Callable[..., _Found], *arguments: Any) -> _Found | None:
         try:
-            probed = probe_hypotheses(version, config)
+            return measure(version, config, *arguments)
         except (UnmeasuredError, MissingExtraError) as error:
-            unmeasured["probe"] = str(error)
-    else:
-        unmeasured["probe"] = "not asked for"
-    if parser is None:
-        unmeasured["parses"] = "no parser was named"
-    return Survey(
-        **vars(measure_statistics(version, tables)),
-        row_counts=tuple(count_by_class(version, config, tallies)),
-        counts=counts,
-        texts=tuple(describe_texts(version, config, tallies)),
-        possible_negatives=count_possible_negatives(version, config, tables),
-        vocabularies=vocabularies,
-        negatives=negatives,
-        probe=probed,
-        parses=parses,
-        unmeasured=unmeasured,
-    )
+            unmeasured[name] = str(error)
+            return None
+
+    with open_rows(version) as tables:
+        counts = count_values(version, config, by, opened=tables)
+        # First, so that a parser that does not answer is reported at once.
+        parses = parse_texts(version, config, parser) if parser is not None else None
+        tallies = tally_texts(version, config)
+        domains = tallied_domains(tallies)
+        vocabularies = measured("vocabularies", compare_vocabularies, domains)
+        negatives = measured("negatives", describe_negatives, tables)
+        probed = measured("probe", probe_hypotheses) if probe else None
+        if not probe:
+            unmeasured["probe"] = "not asked for"
+        if parser is None:
+            unmeasured["parses"] = "no parser was named"
+        return Survey(
+            **vars(measure_statistics(version, tables)),
+            row_counts=tuple(count_by_class(version, config, tallies)),
+            counts=counts,
+            texts=tuple(describe_texts(version, config, tallies)),
+            possible_negatives=count_possible_negatives(version, config, tables),
+            vocabularies=vocabularies,
+            negatives=negatives,
+            probe=probed,
+            parses=parses,
+            unmeasured=unmeasured,
+        )
 
 
 def show_survey(spec: DatasetSpec, survey: Survey) -> str:

@@ -72,7 +72,7 @@ def split_card(card: str) -> tuple[str, str]:
 
 def read_blocks(card: str) -> dict[str, str]:
     """Read the generated blocks of a card, by name."""
-    return {match["name"]: match["body"] for match in _BLOCK.finditer(card)}
+    return {match["name"]: match["body"].rstrip() for match in _BLOCK.finditer(card)}
 
 
 def list_blocks(card: str) -> list[str]:

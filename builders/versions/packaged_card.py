@@ -17,7 +17,7 @@ class CardCheck:
 
     Attributes:
         stale: The generated blocks that are out of date, by name.
-        unchecked: Why what is measured was not checked; empty where it was.
+        unchecked: Those that are measured, which was not possible without the sources.
     """
 
     stale: tuple[str, ...]
@@ -32,28 +32,16 @@ def check_card(
     Args:
         name: Name of the dataset.
         folder: Local folder with the source files, or one file, where the dataset has to be built
-            first; None downloads them where they are needed.
+            first; None checks what is declared alone.
         splits: The splits that the card's figures were measured on; empty means all.
 
     Raises:
         UnknownNameError: There is no such dataset.
         NLIHubError: The sources are not the pinned ones, or malformed.
     """
-    spec = get_builder(name).SPEC
-    packaged = read_blocks(card_template(spec))
-    expected = declared_blocks(spec)
-    unchecked: tuple[str, ...] = ()
-    if folder is None and not spec.offline:
-        unchecked = ("no folder with the sources was named (--from FOLDER)",)
-    else:
-        version = open_version(name, folder=folder, splits=splits)
-        expected = read_blocks((version.folder / "README.md").read_text(encoding="utf-8"))
-    stale = [
-        block
-        for block, text in expected.items()
-        if block in packaged and packaged[block].rstrip() != text.rstrip()
-    ]
-    return CardCheck(tuple(stale), unchecked)
+    packaged, fresh = _blocks(name, folder, splits)
+    stale = [b for b, text in fresh.items() if b in packaged and packaged[b] != text]
+    return CardCheck(tuple(stale), tuple(block for block in packaged if block not in fresh))
 
 
 def write_card(
@@ -78,18 +66,25 @@ def write_card(
         NLIHubError: The sources are not the pinned ones, or malformed.
     """
     spec = get_builder(name).SPEC
-    path = check_checkout(local_path(root)) / "dataset_cards" / (spec.card or name)
-    path /= "README.md"
-    template = card_template(spec)
+    place = check_checkout(local_path(root)) / "dataset_cards" / (spec.card or name)
+    path, template = place / "README.md", card_template(spec)
     if not path.is_file() or path.read_text(encoding="utf-8") != template:
         raise SourceNotFoundError(
             f"{path} is not the card that nlihub reads: another copy is installed. Run "
             "pip install -e . in the checkout."
         )
+    packaged, fresh = _blocks(name, folder, splits)
+    path.write_text(fill_blocks(template, packaged | fresh), encoding="utf-8")
+    return [b for b in packaged if b in fresh], [b for b in packaged if b not in fresh]
+
+
+def _blocks(
+    name: str, folder: PathLike | None, splits: Sequence[str]
+) -> tuple[dict[str, str], dict[str, str]]:
+    """Return the packaged blocks of a card, and the fresh ones that can be made."""
+    spec = get_builder(name).SPEC
     fresh = declared_blocks(spec)
     if folder is not None or spec.offline:
         version = open_version(name, folder=folder, splits=splits)
         fresh = read_blocks((version.folder / "README.md").read_text(encoding="utf-8"))
-    blocks = read_blocks(template)
-    path.write_text(fill_blocks(template, {**blocks, **fresh}), encoding="utf-8")
-    return [b for b in blocks if b in fresh], [b for b in blocks if b not in fresh]
+    return read_blocks(card_template(spec)), fresh

@@ -210,7 +210,7 @@ def test_a_stale_card_is_told(monkeypatch, capsys):
 
 def test_blocks():
     card = "a\n<!-- nlihub:begin x -->\nold\n<!-- nlihub:end x -->\nb\n"
-    assert read_blocks(card) == {"x": "old\n"}
+    assert read_blocks(card) == {"x": "old"}
     filled = fill_blocks(card, {"x": "new", "y": "unused"})
     assert filled == "a\n<!-- nlihub:begin x -->\nnew\n<!-- nlihub:end x -->\nb\n"
     with pytest.raises(SchemaError, match="unknown block 'x'"):

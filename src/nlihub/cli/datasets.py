@@ -170,8 +170,8 @@ def _check_card(name: str, folder: Path | None, splits: list[str]) -> None:
     from ..builders.versions.packaged_card import check_card
 
     found = check_card(name, folder=folder, splits=splits)
-    for reason in found.unchecked:
-        tell(f"what is measured was not checked: {reason}")
+    if found.unchecked:
+        tell(f"--from FOLDER checks {', '.join(found.unchecked)} too.")
     if found.stale:
         blocks = ", ".join(found.stale)
         tell(f"the packaged card of {name} is out of date: {blocks}.")

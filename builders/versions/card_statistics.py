@@ -11,7 +11,8 @@ from ..core.schema import TEXTS
 from .row_tables import RowTables, open_rows
 from .version import BuiltVersion
 
-_WORD = r"'[^ \t\n\f\r]+'"  # a pattern in SQL
+#: The number of words of a text in SQL; a regular expression would take four times as long.
+_N_WORDS = "len(list_filter(string_split({}, ' '), lambda word: word <> ''))"
 
 
 @dataclass(frozen=True)
@@ -60,7 +61,7 @@ class Statistics:
         groups: Number of groups, 0 where there are none.
         labels: Number of rows by label.
         breakdown: The distribution of labels by property; the last entry is all rows.
-        mean_words: Mean number of words, split at blanks, of premise and hypothesis.
+        mean_words: Mean number of words, split at spaces, of premise and hypothesis.
         repeated_texts: Number of rows whose premise and hypothesis an earlier row has.
         contradictory_texts: Number of texts that occur with more than one label.
         overlaps: Texts and groups shared by each two splits, which is leakage.
@@ -105,10 +106,8 @@ def _measure(version: BuiltVersion, tables: RowTables) -> Statistics:
         "count(DISTINCT first) FILTER (WHERE label IS DISTINCT FROM first_label) "
         f"FROM {repeats}"
     )
-    [means] = tables.execute(
-        f"SELECT {', '.join(f'avg(len(regexp_extract_all({name}, {_WORD})))' for name in TEXTS)} "
-        f"FROM {rows}"
-    )
+    means = ", ".join(f"avg({_N_WORDS.format(name)})" for name in TEXTS)
+    [n_words] = tables.execute(f"SELECT {means} FROM {rows}")
     labels = tables.execute(f"SELECT label, count(*) FROM {rows} GROUP BY label")
     groups = _count_by_splits(tables, rows, '"group"')
     return Statistics(
@@ -117,7 +116,7 @@ def _measure(version: BuiltVersion, tables: RowTables) -> Statistics:
         groups=sum(groups.values()),
         labels={name: dict(labels).get(label, 0) for label, name in enumerate(spec.labels)},
         breakdown=tuple(breakdown),
-        mean_words={name: round(n or 0.0, 1) for name, n in zip(TEXTS, means, strict=True)},
+        mean_words={name: round(n or 0.0, 1) for name, n in zip(TEXTS, n_words, strict=True)},
         repeated_texts=n_repeated,
         contradictory_texts=n_contradictory,
         overlaps=tuple(_overlaps(tables, config, splits, groups)),

@@ -108,22 +108,16 @@ class Reference:
         return zip(*found.values(), strict=True)
 
     def ids_are_unique(self):
-        tables = [self.rows(config).select(["id"]) for config in self.files]
-        labels = SpaceNLI.SPEC.labels
-        joined = chain.from_iterable(row_hashes(t, labels) for t in self.tables.values())
-        hashes = np.array(list(joined), "S32")
-        is_another = hashes != hashes[first_rows(pa.concat_tables(tables), ["id"])]
-        start = 0
-        for config, rows in zip(self.files, tables, strict=True):
-            is_second = first_rows(rows, ["id"]) != np.arange(len(rows))
-            differs = is_another[start : start + len(rows)]
-            for row in np.flatnonzero(is_second | differs):
-                key = rows["id"][row].as_py()
-                if is_second[row]:
-                    yield f"{config}: id {key!r} occurs twice"
-                if differs[row]:
-                    yield f"{config}: id {key!r} is another row than in an earlier config"
-            start += len(rows)
+        found = {}
+        for (config, _), table in self.tables.items():
+            hashes = row_hashes(table, SpaceNLI.SPEC.labels)
+            for key, row in zip(table["id"].to_pylist(), hashes, strict=True):
+                found.setdefault(key, []).append((config, row))
+        for key, places in found.items():
+            if len(places) > len({config for config, _ in places}):
+                yield f"id {key!r} occurs twice in a config"
+            elif len({row for _, row in places}) > 1:
+                yield f"id {key!r} is another row in another config"
 
     def a_group_has_one_label(self):
         labels = {}

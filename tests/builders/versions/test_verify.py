@@ -242,7 +242,7 @@ DEFECTS = [
     (
         "ids_are_unique",
         lambda f: edit_rows(f, set_value(0, "premise", "Another.")),
-        "is another row than in an earlier config",
+        "is another row in another config",
     ),
     ("a_group_has_one_label", lambda f: edit_rows(f, set_value(0, "label", 2)), "group '101' has"),
     ("no_example_is_in_two_splits", leak_into_test, "is in train and in test"),

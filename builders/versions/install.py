@@ -88,14 +88,7 @@ class _Replay(datasets.ArrowBasedBuilder):
         )
 
     def _info(self) -> datasets.DatasetInfo:
-        spec = self._built.builder.SPEC
-        return datasets.DatasetInfo(
-            description=spec.summary,
-            citation=spec.citation,
-            homepage=spec.homepage or spec.paper,
-            license=spec.license,
-            features=spec.features,
-        )
+        return datasets.DatasetInfo(features=self._built.builder.SPEC.features)
 
     def _split_generators(self, dl_manager: Any) -> list[datasets.SplitGenerator]:
         splits = self._built.manifest.configs[self.config.name]

@@ -47,7 +47,7 @@ def test_verify(built, tmp_path):
     done = run("verify", tmp_path)
     assert done.returncode == 1
     assert "FAILED   manifest is readable" in done.stdout
-    assert "not run  18 checks that need what failed" in done.stdout
+    assert "not run  19 checks that need what failed" in done.stdout
     assert "Make one: nlihub build" in done.stdout
 
 

@@ -87,6 +87,7 @@ class TestBuiltVersion:
             "rows are the published ones",
             "counts are the published ones",
             "sources are those of the dataset",
+            "rows are those of the sources",
         ]
         rows = load_dataset(str(made.folder), split="test")
         assert rows.features["label"].names == [

@@ -75,11 +75,6 @@ def read_blocks(card: str) -> dict[str, str]:
     return {match["name"]: match["body"].rstrip() for match in _BLOCK.finditer(card)}
 
 
-def list_blocks(card: str) -> list[str]:
-    """List the names of the generated blocks of a card, in order, the repeated ones repeatedly."""
-    return [match["name"] for match in _BLOCK.finditer(card)]
-
-
 def block_text(name: str, body: str) -> str:
     """Return a generated block of a card with its markers."""
     return f"<!-- nlihub:begin {name} -->\n{body.rstrip()}\n<!-- nlihub:end {name} -->"

@@ -17,9 +17,10 @@ from .version import BuiltVersion
 
 #: Number of findings that are spelt out.
 MAX_SHOWN = 10
-_ROW_BITS = 40
+#: Bits of a row's number that count rows of its file; those before them number the file.
+ROW_BITS = 40
 #: The number of a row, from where it stands: it grows from row to row and from file to file.
-ROW_NUMBER = f"((file_index::BIGINT << {_ROW_BITS}) + file_row_number)"
+ROW_NUMBER = f"((file_index::BIGINT << {ROW_BITS}) + file_row_number)"
 
 
 class Found(NamedTuple):
@@ -162,8 +163,8 @@ class RowTables:
             columns: The columns to read.
         """
         named = ", ".join(f'"{column}"' for column in columns)
-        for file, found in groupby(sorted(numbers), key=lambda number: number >> _ROW_BITS):
-            rows = ", ".join(str(number % (1 << _ROW_BITS)) for number in found)
+        for file, found in groupby(sorted(numbers), key=lambda number: number >> ROW_BITS):
+            rows = ", ".join(str(number % (1 << ROW_BITS)) for number in found)
             path = self._version.folder / self._files(config)[file]
             yield from self.execute(
                 f"SELECT {named} FROM {self.database.scan([path])} "
@@ -172,7 +173,7 @@ class RowTables:
 
     def place(self, config: str, number: int) -> str:
         """Return where a row is, given by its ``number``: the file, and the row in it from 0."""
-        file, row = divmod(number, 1 << _ROW_BITS)
+        file, row = divmod(number, 1 << ROW_BITS)
         return f"row {row} of {self._files(config)[file]}"
 
 

@@ -1,15 +1,558 @@
-"""Verify a built version, from its files alone or against its sources too."""
+"""Verify a built version, from its files alone or against its sources too.
 
-from collections.abc import Iterable
-from dataclasses import dataclass
-from pathlib import Path
+A check is a function that yields findings; beside them it may yield the number of those that it
+does not spell out. The checks run in the order of this file.
+"""
 
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import ExitStack
+from dataclasses import dataclass, replace
+from functools import cached_property, partial
+from pathlib import Path, PurePosixPath
+from typing import Any, Self
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+from datasets import Features
+
+from ...loaders.atomic_write import names_full_disk, working_folder
 from ...loaders.errors import NLIHubError, OutputError, UsageError, VerificationError
+from ...loaders.fetching import list_sources
+from ...loaders.fetching.obtain import default_cache_dir
+from ...loaders.hashing import hash_file
 from ...loaders.progress import progress_bar
 from ..core.options import BuildOptions
-from .checks import CHECKS, VersionUnderTest
-from .row_tables import MAX_SHOWN
+from ..core.published_counts import count_values, differing_counts
+from ..core.row_digests import both_digests, row_hashes
+from ..core.schema import TEXTS
+from ..core.spec import PublishedCounts
+from ..core.sql import list_of_texts
+from .card import (
+    card_blocks,
+    card_template,
+    is_front_matter,
+    read_blocks,
+    split_card,
+)
+from .card_statistics import measure_statistics
+from .manifest import OPTIONAL_FILES, TEXT_FILES, Split
+from .row_tables import MAX_SHOWN, ROW_BITS, ROW_NUMBER, RowTables, open_rows
 from .version import BuiltVersion
+from .write import build_version, license_text
+from .write_rows import shard_name
+
+_NUMBER = re.compile(r"(0|[1-9]\d*)(\.(0|[1-9]\d*)){2}")
+
+
+class VersionUnderTest(BuiltVersion):
+    """A version whose rows are opened, and hashed, once for all checks.
+
+    Attributes:
+        sources: Where the sources are that its rows are compared with; None compares with none.
+    """
+
+    def __init__(self, folder: Path, sources: BuildOptions | None = None) -> None:
+        super().__init__(folder)
+        self.sources = sources
+        self._opened = ExitStack()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._opened.close()
+
+    @cached_property
+    def tables(self) -> RowTables:
+        """The rows as tables of SQL."""
+        return self._opened.enter_context(open_rows(self))
+
+    @cached_property
+    def digests(self) -> dict[tuple[str, str], tuple[str, str]]:
+        """The digests of the rows of each split, in any order and in theirs."""
+        labels, folder = self.builder.SPEC.labels, self.tables.database.folder
+        with names_full_disk(folder):
+            return {
+                (config, split): both_digests(
+                    (b"".join(row_hashes(b, labels)) for b in self.batches(config, split)), folder
+                )
+                for config, split, _ in self.splits()
+            }
+
+    def splits(self) -> Iterator[tuple[str, str, Split]]:
+        """Yield the configs and splits that the manifest lists."""
+        for config, splits in self.manifest.configs.items():
+            for split, entry in splits.items():
+                yield config, split, entry
+
+
+@dataclass(frozen=True)
+class Check:
+    """A check of a built version.
+
+    Attributes:
+        name: Its name.
+        find: Yields what it finds.
+        needs: The checks that must have passed before it can run.
+        applies: Tells whether it applies to a version.
+        lists_only: Whether its findings are no defects.
+    """
+
+    name: str
+    find: Callable[[VersionUnderTest], Iterator[str | int]]
+    needs: tuple["Check", ...]
+    applies: Callable[[VersionUnderTest], bool]
+    lists_only: bool
+
+
+#: All checks, in order.
+CHECKS: list[Check] = []
+
+
+def check(
+    *needs: Check,
+    applies: Callable[[VersionUnderTest], bool] = lambda _: True,
+    lists_only: bool = False,
+) -> Callable[[Callable[[VersionUnderTest], Iterator[str | int]]], Check]:
+    """Make a check of a function, whose name is that of the check."""
+
+    def add(function: Callable[[VersionUnderTest], Iterator[str | int]]) -> Check:
+        name = function.__name__.replace("_", " ")
+        CHECKS.append(Check(name, function, needs, applies, lists_only))
+        return CHECKS[-1]
+
+    return add
+
+
+def is_of_this_package(version: VersionUnderTest) -> bool:
+    """Return whether it is a version of a dataset of this package, not one that people made."""
+    return not version.manifest.declaration
+
+
+# ---- manifest and files ------------------------------------------------------------------------
+
+
+@check()
+def manifest_is_readable(version: VersionUnderTest) -> Iterator[str]:
+    """Check that dataset, version, configs and splits of the manifest are known here."""
+    spec = version.builder.SPEC
+    manifest = version.manifest
+    if not _NUMBER.fullmatch(manifest.version):
+        yield f"version {manifest.version!r}, expected X.Y.Z"
+    if manifest.construction and not manifest.declaration:
+        yield "counts of a construction that no declaration belongs to"
+    if list(manifest.labels) != list(spec.labels):
+        yield f"labels {', '.join(manifest.labels)}, expected {', '.join(spec.labels)}"
+    columns = {field.name: str(field.type) for field in spec.features.arrow_schema}
+    if list(manifest.columns.items()) != list(columns.items()):
+        yield f"columns {dict(manifest.columns)}, expected {columns}"
+    for name, splits in manifest.configs.items():
+        if name not in spec.configs:
+            yield f"unknown config {name!r}, expected some of {', '.join(spec.configs)}"
+            continue
+        expected = spec.configs[name].splits
+        if not splits or list(splits) != [split for split in expected if split in splits]:
+            yield f"{name} has the splits {', '.join(splits)}, expected {', '.join(expected)}"
+
+
+@check(manifest_is_readable)
+def files_have_their_hashes(version: VersionUnderTest) -> Iterator[str]:
+    """Check that every file is listed, and every listed file exists, has its hash and its size."""
+    yield from (f"{name} is not in the manifest" for name in version.unlisted_files())
+    yield from version.damaged_files()
+    for shard in (shard for *_, entry in version.splits() for shard in entry.shards):
+        path = version.folder / shard.file
+        if path.is_file() and (size := path.stat().st_size) != shard.bytes:
+            yield f"{shard.file} has {size} bytes, expected {shard.bytes}"
+
+
+@check(manifest_is_readable)
+def files_are_those_of_a_version(version: VersionUnderTest) -> Iterator[str]:
+    """Check that the manifest lists the files of its splits, each by its name, and no others.
+
+    ``datasets`` finds the rows by the names of files: rows under another name would be verified,
+    and those under the right name loaded.
+    """
+    for config, split, entry in version.splits():
+        stem, n = f"{config}/{split}", len(entry.shards)
+        expected = [shard_name(stem, number, n) for number in range(n)]
+        if (files := [shard.file for shard in entry.shards]) != expected:
+            yield f"{stem} has the files {', '.join(files)}, expected {', '.join(expected)}"
+    listed = version.manifest.files
+    yield from (f"{name} is not listed" for name in TEXT_FILES if name not in listed)
+    for name in listed:
+        if name not in (*TEXT_FILES, *OPTIONAL_FILES):
+            yield f"{name} is no file of a version"
+
+
+@check(manifest_is_readable)
+def schema_is_uniform(version: VersionUnderTest) -> Iterator[str]:
+    """Check that every Parquet file has the columns, types, order and labels of the dataset."""
+    features = version.builder.SPEC.features
+    for shard in (shard for *_, entry in version.splits() for shard in entry.shards):
+        try:
+            schema = pq.read_schema(version.folder / shard.file)
+        except (OSError, pa.ArrowException, UnicodeDecodeError) as error:
+            yield f"{shard.file} is no Parquet file: {error}"
+            continue
+        if schema.names != list(features):
+            yield f"{shard.file} has the columns {schema.names}, expected {list(features)}"
+            continue
+        for name, feature in Features.from_arrow_schema(schema).items():
+            if feature != features[name]:
+                yield f"{shard.file}: column {name!r} is {feature}, expected {features[name]}"
+
+
+# ---- rows --------------------------------------------------------------------------------------
+
+
+@check(schema_is_uniform)
+def values_are_allowed(version: VersionUnderTest) -> Iterator[str | int]:
+    """Check that labels, domains and categories are allowed, and no required text is missing."""
+    spec = version.builder.SPEC
+    domains, categories = list_of_texts(spec.domains), list_of_texts(spec.categories)
+    defects = {
+        **{name: f"coalesce({name}, '') = ''" for name in ("id", *TEXTS)},
+        "label": f"label IS NULL OR label NOT BETWEEN 0 AND {len(spec.labels) - 1}",
+        "domain": f"domain IS NULL OR NOT list_contains({domains}, domain)",
+        "category": f"category IS NOT NULL AND NOT list_contains({categories}, category)",
+    }
+    for config, splits in version.manifest.configs.items():
+        queries = (
+            f"SELECT split, {place} AS place, {name}::VARCHAR AS value, count(*), min(number) "
+            f"FROM {version.tables.rows(config)} WHERE {defect} GROUP BY ALL"
+            for place, (name, defect) in enumerate(defects.items())
+        )
+        found = version.tables.find(" UNION ALL ".join(queries), "split, place, value NULLS FIRST")
+        for split, place, value, n_rows, first in found.rows:
+            where = f"{n_rows:,} rows, the first is {version.tables.place(config, first)}"
+            column, shown = list(defects)[place], "null" if value is None else repr(value)
+            yield f"{config}/{list(splits)[split]}: {column} {shown} is not allowed ({where})"
+        yield found.n_more
+
+
+@check(schema_is_uniform, values_are_allowed)
+def rows_have_their_digest(version: VersionUnderTest) -> Iterator[str]:
+    """Check that numbers and digests of rows are those of the manifest."""
+    for config, split, entry in version.splits():
+        where, (digest, order_digest) = f"{config}/{split}", version.digests[config, split]
+        n_rows = [pq.read_metadata(version.folder / s.file).num_rows for s in entry.shards]
+        if sum(n_rows) != entry.rows:
+            yield f"{where} has {sum(n_rows)} rows, expected {entry.rows}"
+        elif digest != entry.digest:
+            yield f"{where} has digest {digest}, expected {entry.digest}"
+        elif order_digest != entry.order_digest:
+            yield f"{where} has its rows in another order"
+        elif n_rows != (listed := [shard.rows for shard in entry.shards]):
+            yield f"{where} has files of {n_rows} rows, expected {listed}"
+
+
+@check(rows_have_their_digest)
+def no_split_is_empty(version: VersionUnderTest) -> Iterator[str]:
+    """Check that every split has a row."""
+    for config, split, entry in version.splits():
+        if not entry.rows:
+            yield f"{config}/{split} has no rows"
+
+
+def _hashed_rows(version: VersionUnderTest, folder: Path, splits: Iterable[Split]) -> str:
+    """Return the rows of splits as a table of SQL: ``id``, ``number`` and a ``hash`` of them."""
+    columns = ", ".join(f'"{name}"' for name in version.builder.SPEC.features)
+    files = [folder / shard.file for split in splits for shard in split.shards]
+    rows = version.tables.database.scan(files)
+    return f"(SELECT id, {ROW_NUMBER} AS number, hash({columns}) AS hash FROM {rows})"
+
+
+@check(schema_is_uniform, values_are_allowed)
+def ids_are_unique(version: VersionUnderTest) -> Iterator[str | int]:
+    """Check that an id occurs once in a config, and is the same row in every config."""
+    configs = list(version.manifest.configs)
+    config_of_file = [configs.index(c) for c, _, entry in version.splits() for _ in entry.shards]
+    rows = version.tables.make(
+        "VIEW",
+        "rows of all configs",
+        f"SELECT *, {config_of_file}[1 + (number >> {ROW_BITS})]::TINYINT AS config "
+        f"FROM {_hashed_rows(version, version.folder, (e for *_, e in version.splits()))}",
+    )
+    twice = "count(*) > bit_count(bit_or(1::BIGINT << config))"
+    differs = "min(hash) <> max(hash)" if len(configs) > 1 else "false"
+    found = version.tables.find(
+        f"SELECT min(number) AS first, {twice} FROM {rows} GROUP BY md5_number(id) "
+        f"HAVING {twice} OR {differs}",
+        order="first",
+    )
+    for first, is_twice in found.rows:
+        [(key,)] = version.tables.execute(f"SELECT id FROM {rows} WHERE number = {first}")
+        defect = "occurs twice in a config" if is_twice else "is another row in another config"
+        yield f"id {key!r} {defect}"
+    yield found.n_more
+
+
+@check(schema_is_uniform, applies=lambda version: version.builder.SPEC.group == "pattern")
+def a_group_has_one_label(version: VersionUnderTest) -> Iterator[str | int]:
+    """Check that all problems of a pattern have its label (SpaceNLI, 3.2)."""
+    found = version.tables.find(
+        f'SELECT "group", min(number) AS first FROM {version.tables.rows(version.main_config)} '
+        'GROUP BY "group" HAVING count(DISTINCT label) > 1',
+        order="first",
+    )
+    for group, _ in found.rows:
+        yield f"group {group!r} has more than one label"
+    yield found.n_more
+
+
+@check(schema_is_uniform)
+def no_example_is_in_two_splits(version: VersionUnderTest) -> Iterator[str | int]:
+    """Check that no premise and hypothesis are in two splits of a config."""
+    for config, splits in version.manifest.configs.items():
+        if len(splits) < 2:
+            continue
+        found = version.tables.find(
+            f"SELECT number, first_split, split FROM {version.tables.repeats(config)} "
+            "WHERE split <> first_split",
+            order="number",
+        )
+        texts = version.tables.values(config, [number for number, *_ in found.rows], TEXTS)
+        for text, (_, *numbers) in zip(texts, found.rows, strict=True):
+            one, other = (list(splits)[number] for number in numbers)
+            yield f"{config}: {text} is in {one} and in {other}"
+        yield found.n_more
+
+
+@check(schema_is_uniform)
+def no_text_has_two_labels(version: VersionUnderTest) -> Iterator[str | int]:
+    """Check that no premise and hypothesis occur with different labels."""
+    config = version.main_config
+    found = version.tables.find(
+        f"SELECT number FROM {version.tables.repeats(config)} "
+        "WHERE label IS DISTINCT FROM first_label",
+        order="number",
+    )
+    for text in version.tables.values(config, [number for (number,) in found.rows], TEXTS):
+        yield f"{text} has more than one label"
+    yield found.n_more
+
+
+# ---- published counts --------------------------------------------------------------------------
+
+
+def _published(version: VersionUnderTest) -> Iterator[tuple[str, str, PublishedCounts]]:
+    for config, split, _ in version.splits():
+        if counts := version.builder.SPEC.published.get(config, {}).get(split):
+            yield config, split, counts
+
+
+def has_published(version: VersionUnderTest) -> bool:
+    """Return whether the paper publishes counts of a split of the version."""
+    return any(True for _ in _published(version))
+
+
+@check(rows_have_their_digest, applies=has_published)
+def rows_are_the_published_ones(version: VersionUnderTest) -> Iterator[str]:
+    """Check that every split has as many rows as the paper publishes."""
+    for config, split, published in _published(version):
+        n, expected = version.manifest.configs[config][split].rows, published.get("rows")
+        if isinstance(expected, int) and n != expected:
+            yield f"{config}/{split}: {n:,}, published {expected:,} ({n - expected:+,})"
+
+
+@check(schema_is_uniform, values_are_allowed, applies=has_published)
+def counts_are_the_published_ones(version: VersionUnderTest) -> Iterator[str]:
+    """Check classes, categories and domains of every split against the counts of the paper."""
+    for config, split, published in _published(version):
+        for difference in differing_counts(published, partial(_count, version, config, split)):
+            yield f"{config}/{split}: {difference}"
+
+
+def _count(version: VersionUnderTest, config: str, split: str, what: str) -> int | Counter[Any]:
+    """Count in a split what papers publish."""
+    tables = version.tables
+    if what == "groups":
+        count, table = 'count(DISTINCT "group")', tables.rows(config)
+    elif what == "repeated texts":
+        count, table = "count(*) - count(DISTINCT (premise, hypothesis))", tables.texts(config)
+    else:
+        batches = version.batches(config, split, what.split(", "))
+        return count_values(what, batches, version.builder.SPEC.labels)
+    number = list(version.manifest.configs[config]).index(split)
+    [(n,)] = tables.execute(f"SELECT {count} FROM {table} WHERE split = {number}")
+    return int(n)
+
+
+# ---- card, licence, sources --------------------------------------------------------------------
+
+
+@check(schema_is_uniform, values_are_allowed)
+def card_is_true(version: VersionUnderTest) -> Iterator[str]:
+    """Check that front matter and generated blocks of the card agree with the files."""
+    manifest, builder = version.manifest, version.builder
+    path = version.folder / "README.md"
+    if not path.is_file():
+        yield "README.md is missing"
+        return
+    matter, body = split_card(path.read_text(encoding="utf-8"))
+    if not is_front_matter(matter, builder.SPEC, manifest):
+        yield "the front matter of README.md is not that of these files"
+    blocks = card_blocks(builder, manifest, measure_statistics(version, version.tables))
+    found = read_blocks(body)
+    for name in found:
+        if (n := body.count(f"<!-- nlihub:begin {name} -->")) > 1:
+            yield f"block {name!r} of README.md stands there {n} times"
+    for name in read_blocks(card_template(builder.SPEC)):
+        if blocks[name].rstrip() != found.get(name):
+            yield f"block {name!r} of README.md is not what these files give"
+
+
+@check(manifest_is_readable)
+def licence_and_citation_are_true(version: VersionUnderTest) -> Iterator[str]:
+    """Check that licence and citation are those of the dataset."""
+    spec = version.builder.SPEC
+    for name, text in (("LICENSE", license_text(spec)), ("CITATION.bib", spec.citation)):
+        path = version.folder / name
+        if not path.is_file():
+            yield f"{name} is missing"
+        elif path.read_bytes() != text.encode():
+            yield f"{name} is not that of the dataset"
+
+
+@check(manifest_is_readable, applies=is_of_this_package)
+def sources_are_those_of_the_dataset(version: VersionUnderTest) -> Iterator[str]:
+    """Check that the manifest names the sources of one origin of the dataset.
+
+    Another hash is no difference, since a folder may hold other releases: see ``taken_on_trust``.
+    """
+    manifest, builder = version.manifest, version.builder
+    named = {_name(url): url for source in manifest.sources if (url := str(source.get("url")))}
+    options = BuildOptions(
+        configs=tuple(manifest.configs),
+        splits=tuple({split: None for _, split, _ in version.splits()}),
+    )
+    differences = []
+    for origin in builder.SPEC.origins:
+        expected = [{path.stem} for path in builder.SHIPPED]
+        for source in builder.wanted_sources(replace(options, origin=origin)):
+            places = (str(p) for v in source.variants for p in (*v.locations, v.path))
+            expected.append(set(map(_name, places)))
+        missing = [names for names in expected if not names & named.keys()]
+        foreign = named.keys() - set().union(*expected)
+        differences.append(
+            [f"{' or '.join(sorted(names))} is not among its sources" for names in missing]
+            + [f"{named[name]} is no source of this dataset" for name in foreign]
+        )
+    yield from min(differences, key=len)
+
+
+def _name(address: str) -> str:
+    """Return an address; of a path what every format of a table has, of what is shipped its name.
+
+    >>> _name("https://a.org/b.csv"), _name("full/train.csv"), _name("nlihub/bank/patterns.xml")
+    ('https://a.org/b.csv', 'full/train', 'patterns')
+    """
+    if "://" in address:
+        return address
+    path = PurePosixPath(address).with_suffix("")
+    return path.name if path.parts[0] == "nlihub" else str(path)
+
+
+@check(schema_is_uniform, values_are_allowed, applies=lambda version: version.sources is not None)
+def rows_are_those_of_the_sources(version: VersionUnderTest) -> Iterator[str]:
+    """Check rows, their order, parameters and oddities by building the version again."""
+    manifest = version.manifest
+    splits = tuple({split: None for _, split, _ in version.splits()})
+    options = version.sources or BuildOptions()
+    options = replace(options, configs=tuple(manifest.configs), splits=splits)
+    with working_folder(default_cache_dir(), "sources-") as folder:
+        again = build_version(version.builder, folder, options)
+        for kind, ours, theirs in (
+            ("parameter", manifest.parameters, again.manifest.parameters),
+            ("oddities of", manifest.oddities, again.manifest.oddities),
+        ):
+            for name in sorted({*ours, *theirs}):
+                if ours.get(name) != theirs.get(name):
+                    yield f"{kind} {name}: {ours.get(name)}, the sources give {theirs.get(name)}"
+        for config, split, entry in version.splits():
+            digest, order_digest = version.digests[config, split]
+            expected = again.manifest.configs[config][split]
+            if digest != expected.digest:
+                ours = _hashed_rows(version, version.folder, [entry])
+                theirs = _hashed_rows(version, again.folder, [expected])
+                yield f"{config}/{split}: {_compare(version.tables, ours, theirs)}"
+            elif order_digest != expected.order_digest:
+                yield f"{config}/{split}: the rows have another order than in the sources"
+
+
+def _compare(tables: RowTables, ours: str, theirs: str) -> str:
+    """Return how rows differ from those of the sources."""
+    [(n_foreign, first)] = tables.execute(
+        f"SELECT count(*), arg_min(id, number) FROM {ours} ANTI JOIN {theirs} AS b USING (hash)"
+    )
+    [(n_missing,)] = tables.execute(
+        f"SELECT count(*) FROM {theirs} ANTI JOIN {ours} AS b USING (hash)"
+    )
+    if not n_foreign and not n_missing:
+        return "some rows are repeated more often than in the sources, or less"
+    text = f"{n_foreign:,} rows are not in the sources, {n_missing:,} of these are missing"
+    return f"{text}; first {first}" if n_foreign else text
+
+
+# ---- what is listed ----------------------------------------------------------------------------
+
+
+@check(manifest_is_readable, lists_only=True)
+def parts_that_are_missing(version: VersionUnderTest) -> Iterator[str]:
+    """List the configs and splits of the dataset that the version does not hold."""
+    for name, config in version.builder.SPEC.configs.items():
+        if name not in version.manifest.configs:
+            yield f"config {name}"
+        elif missing := [s for s in config.splits if s not in version.manifest.configs[name]]:
+            yield f"{', '.join(missing)} of {name}"
+
+
+@check(manifest_is_readable, lists_only=True)
+def taken_on_trust(version: VersionUnderTest) -> Iterator[str]:
+    """List what rests on the manifest alone: whoever rewrites it with the rows can change it."""
+    manifest, builder = version.manifest, version.builder
+    if not is_of_this_package(version):
+        yield "rows, declaration and counts of a construction; to prove them, construct it again"
+    else:
+        if version.sources is None:
+            yield (
+                "that rows, parameters and oddities are those of the sources; to prove it: "
+                "--against-sources"
+            )
+        published = {hash_file(path) for path in builder.SHIPPED}
+        if not builder.SPEC.offline:
+            sources = list_sources(builder.SPEC.name).values()
+            published |= {v.sha256 for s in sources for v in s.variants if v.sha256}
+        for source in manifest.sources:
+            if source.get("sha256") not in published:
+                yield f"the content of {source.get('url')}: its sha256 is not a published one"
+    if manifest.repository:
+        yield f"that it is version {manifest.version} of {manifest.repository}; load it from there"
+    made_with = (f"{name} {number}" for name, number in manifest.made_with.items())
+    yield f"that it was made with {', '.join(made_with)}, and its size in memory"
+    yield from (f"what {name} says" for name in OPTIONAL_FILES if name in manifest.files)
+
+
+@check(schema_is_uniform, lists_only=True)
+def repeated_texts(version: VersionUnderTest) -> Iterator[str | int]:
+    """List the texts that occur more than once in a built version."""
+    config = version.main_config
+    found = version.tables.find(
+        f"SELECT first, list(number) AS numbers FROM {version.tables.repeats(config)} "
+        "GROUP BY first HAVING count(*) > 1",
+        order="first",
+    )
+    for first, numbers in found.rows:
+        [text] = version.tables.values(config, [first], TEXTS)
+        keys = (key for (key,) in version.tables.values(config, numbers, ["id"]))
+        yield f"{', '.join(keys)}: {' '.join(text)}"
+    yield found.n_more
+
+
+# ---- running them ------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)

@@ -13,10 +13,9 @@ from hypothesis import strategies as st
 from nlihub.builders.core.row_digests import digest, order_digest, row_hashes
 from nlihub.builders.core.schema import TEXTS
 from nlihub.builders.spacenli import SpaceNLI
-from nlihub.builders.versions import checks
+from nlihub.builders.versions import verify as checks
 from nlihub.builders.versions.card_statistics import measure_statistics
-from nlihub.builders.versions.checks import VersionUnderTest
-from nlihub.builders.versions.verify import _shorten
+from nlihub.builders.versions.verify import VersionUnderTest, _shorten
 from nlihub.loaders.errors import OutputError, VerificationError
 from reference_repeats import contradicting_rows, first_rows, outline
 

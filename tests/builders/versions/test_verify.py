@@ -8,11 +8,10 @@ import pyarrow.parquet as pq
 import pytest
 from nlihub.builders.core.registry import builders, get_builder
 from nlihub.builders.core.row_digests import digest, order_digest, row_hashes
-from nlihub.builders.versions import checks
+from nlihub.builders.versions import verify as checks
 from nlihub.builders.versions.card import block_text, read_blocks
-from nlihub.builders.versions.checks import CHECKS, VersionUnderTest
 from nlihub.builders.versions.manifest import FILE_NAME, Manifest
-from nlihub.builders.versions.verify import verify_version
+from nlihub.builders.versions.verify import CHECKS, VersionUnderTest, verify_version
 from nlihub.loaders.hashing import hash_file
 
 import nlihub

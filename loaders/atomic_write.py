@@ -16,7 +16,7 @@ from pathlib import Path
 from .errors import NoSpaceError, OutputError
 
 #: The disk is full, or a quota or the largest size of a file is reached.
-_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 _MAX_SWAPS = 100
 _LEFTOVER_AGE_S = 3600
 _IS_POSIX = os.name == "posix"
@@ -36,7 +36,7 @@ def names_full_disk(place: Path) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        if error.errno not in _FULL:
+        if error.errno not in FULL:
             raise
         raise NoSpaceError(
             f"{error.filename or place} cannot be written: {os.strerror(error.errno)}. Make room, "

@@ -14,7 +14,8 @@ from typing import Any
 import datasets
 import pyarrow as pa
 
-from ...loaders.errors import OutputError
+from ...loaders.atomic_write import FULL
+from ...loaders.errors import NoSpaceError, OutputError
 from ..core.registry import NAMESPACE
 from .verify import require_verified
 from .version import BuiltVersion
@@ -51,9 +52,10 @@ def install_version(version: BuiltVersion) -> list[Path]:
             # Always rewritten, so that installing again repairs a damaged cache.
             builder.download_and_prepare(download_mode="force_redownload")
         except datasets.exceptions.DatasetGenerationError as error:
-            raise OutputError(
-                f"{builder.cache_dir} cannot be written: {error.__cause__ or error}."
-            ) from error
+            cause = error.__cause__ or error
+            is_full = isinstance(cause, OSError) and cause.errno in FULL
+            kind = NoSpaceError if is_full else OutputError
+            raise kind(f"{builder.cache_dir} cannot be written: {cause}.") from error
     return [Path(builder.cache_dir) for builder in builders]
 
 

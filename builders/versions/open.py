@@ -1,25 +1,39 @@
-"""Open a built version by its folder, or that of a dataset by name, built once on a machine."""
+"""Open a built version by its folder, or that of a dataset by name, built once on a machine.
+
+Or load a dataset: build it, and let the ``datasets`` library load the built version.
+"""
 
 import hashlib
+import inspect
 import json
 import os
-from collections.abc import Sequence
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
+import datasets
 from filelock import FileLock
 
-from ...loaders.errors import SourceNotFoundError, UsageError, VerificationError
-from ...loaders.fetching.obtain import default_cache_dir
+from ...loaders.atomic_write import names_full_disk
+from ...loaders.errors import OutputError, SourceNotFoundError, UsageError, VerificationError
+from ...loaders.fetching.obtain import advise_on_cache, default_cache_dir
+from ...loaders.hashing import hash_file
 from ...loaders.paths import local_path
 from ..core.base import NLIBuilder
 from ..core.identity import code_hash
-from ..core.options import BuildOptions
+from ..core.options import BuildOptions, check_split
 from ..core.registry import NAMESPACE, find_builder, get_builder
 from .manifest import FILE_NAME as MANIFEST
 from .version import BuiltVersion
 from .write import build_version
 
 PathLike = str | Path
+
+_ARGUMENTS = ("cache_dir", "keep_in_memory", "num_proc", "download_mode", "verification_mode")
+#: What makes the rows of datasets, beside their modules; cards, checks and the like do not.
+_CODE = ("builders.core", "builders.dataflow", "builders.procedures", "loaders")
 
 
 def ensure_built(builder: type[NLIBuilder], options: BuildOptions) -> BuiltVersion:
@@ -50,7 +64,7 @@ def ensure_built(builder: type[NLIBuilder], options: BuildOptions) -> BuiltVersi
 
 
 def _key(builder: type[NLIBuilder], options: BuildOptions) -> str:
-    """Return a hash of what a version is made of: sources, choice and code.
+    """Return a hash of what rows are made of: sources, choice, and code that makes rows.
 
     Nothing is downloaded for it where the content of the sources is known.
     """
@@ -63,7 +77,8 @@ def _key(builder: type[NLIBuilder], options: BuildOptions) -> str:
     else:
         identities = [file.identity for file in builder.find_sources(options)]
     wanted = {config: list(splits) for config, splits in options.wanted(builder.SPEC).items()}
-    code = code_hash("builders", "loaders", "dataset_cards")
+    modules = sorted(Path(inspect.getfile(builder)).parent.glob("*.py"))  # one reads another
+    code = [code_hash(*_CODE), *map(hash_file, modules)]
     parts = [code, list(map(repr, sources)), identities, wanted]
     return hashlib.sha256(json.dumps(parts).encode()).hexdigest()
 
@@ -169,3 +184,103 @@ def check_num_proc(num_proc: int) -> int:
     if num_proc < 1:
         raise UsageError(f"num_proc is {num_proc}; expected 1 or more.")
     return num_proc
+
+
+def load_config(
+    builder: type[NLIBuilder],
+    options: BuildOptions,
+    *,
+    split: Any = None,
+    streaming: bool = False,
+    **arguments: Any,
+) -> Any:
+    """Load one config of a dataset as ``datasets.load_dataset`` does; only needed splits are built.
+
+    Args:
+        builder: The builder of the dataset.
+        options: Where the sources are; its one config is loaded.
+        split: A split (``"test"``), a part of one (``"test[:10%]"``), a sum of these, or a list;
+            None takes all.
+        streaming: Whether to read rows as they are asked for.
+        **arguments: ``cache_dir``, ``keep_in_memory``, ``num_proc``, ``download_mode`` and
+            ``verification_mode``, with their meaning in ``datasets``.
+
+    Raises:
+        UsageError: An argument has no meaning here, or the split cannot be read.
+        UnknownNameError: There is no such split.
+        OutputError: The cache is somebody else's, or the disk is full.
+        NLIHubError: The sources are missing, not the pinned ones, or malformed.
+    """
+    check_arguments(arguments)
+    [config] = options.configs
+    splits = needed_splits(split)
+    known = builder.SPEC.configs[config].splits
+    for name in splits:
+        check_split(name, known, f"split of {builder.SPEC.name}/{config}")
+    if streaming:
+        check_streamable(split, known)
+    version = ensure_built(builder, replace(options, splits=splits))
+    place = Path(arguments.get("cache_dir") or datasets.config.HF_DATASETS_CACHE)
+    try:
+        with names_full_disk(place):
+            return datasets.load_dataset(
+                str(version.folder), config, split=split, streaming=streaming, **arguments
+            )
+    except PermissionError as error:  # even locks are files in the cache
+        if not (advice := advise_on_cache(error)):
+            raise
+        raise OutputError(f"{error}{advice}") from None
+
+
+def check_arguments(arguments: Iterable[str]) -> None:
+    """Refuse arguments of ``datasets.load_dataset``, by name, that mean nothing for our datasets.
+
+    Raises:
+        UsageError: One of them has none.
+    """
+    for name in arguments:
+        if name not in _ARGUMENTS:
+            raise UsageError(
+                f"{name} has no meaning here: one version is built, from known sources. Expected: "
+                f"path, name, data_dir, split, streaming, origin, version, {', '.join(_ARGUMENTS)}."
+            )
+
+
+def check_streamable(split: Any, known: Iterable[str]) -> None:
+    """Refuse to stream a part of a split, which ``datasets`` cannot do.
+
+    Args:
+        split: What to stream; None takes all splits.
+        known: The splits that there are.
+
+    Raises:
+        UsageError: It is neither one of the known splits nor None.
+    """
+    if split is not None and split not in known:
+        raise UsageError(
+            f"{split!r} cannot be streamed; name one split, {' or '.join(known)}, and take a part "
+            "of it with .take(n) and .skip(n)."
+        )
+
+
+def needed_splits(split: Any) -> tuple[str, ...]:
+    """Return the splits that an argument names; none where it means all.
+
+    Args:
+        split: A split, a part of one, a sum of these, or a list; None takes all.
+
+    Raises:
+        UsageError: It names neither a split nor a part of one.
+    """
+    if split is None:
+        return ()
+    parts = split if isinstance(split, list | tuple) else [split]
+    specs = (p.to_spec() if isinstance(p, datasets.ReadInstruction) else str(p) for p in parts)
+    names: list[str] = []
+    for spec in specs:
+        try:
+            datasets.ReadInstruction.from_spec(spec)
+        except (ValueError, AssertionError) as error:
+            raise UsageError(f"{spec!r} is neither a split nor a part of one: {error}") from error
+        names += [re.match(r"\s*(\w*)", part)[1] for part in spec.split("+")]  # type: ignore[index]
+    return () if "all" in names else tuple(dict.fromkeys(names))

@@ -7,7 +7,8 @@ from ...loaders.errors import SourceNotFoundError
 from ...loaders.paths import local_path
 from ..core.new_dataset import check_checkout
 from ..core.registry import get_builder
-from .card import card_template, declared_blocks, fill_blocks, read_blocks
+from .card import card_blocks, card_template, declared_blocks, fill_blocks, read_blocks
+from .card_statistics import measure_statistics
 from .open import PathLike, open_version
 
 
@@ -82,9 +83,11 @@ def _blocks(
     name: str, folder: PathLike | None, splits: Sequence[str]
 ) -> tuple[dict[str, str], dict[str, str]]:
     """Return the packaged blocks of a card, and the fresh ones that can be made."""
-    spec = get_builder(name).SPEC
-    fresh = declared_blocks(spec)
-    if folder is not None or spec.offline:
+    builder = get_builder(name)
+    fresh = declared_blocks(builder.SPEC)
+    if folder is not None or builder.SPEC.offline:
         version = open_version(name, folder=folder, splits=splits)
-        fresh = read_blocks((version.folder / "README.md").read_text(encoding="utf-8"))
-    return read_blocks(card_template(spec)), fresh
+        # Not those of its README: a version in the cache may have been built by other templates.
+        fresh = card_blocks(builder, version.manifest, measure_statistics(version))
+    packaged = read_blocks(card_template(builder.SPEC))
+    return packaged, {block: text.rstrip() for block, text in fresh.items()}

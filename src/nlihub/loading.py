@@ -6,8 +6,7 @@ from typing import Any
 
 from .builders.core.options import check_config
 from .builders.core.registry import NAMESPACE, find_builder, get_builder
-from .builders.versions.load import load_config
-from .builders.versions.open import PathLike, build_options
+from .builders.versions.open import PathLike, build_options, load_config
 from .integrations.views import Prompting, check_view, is_prompted, make_view
 from .loaders.errors import UnknownNameError, UsageError
 from .publishing.remote import load_pinned

@@ -52,10 +52,29 @@ def test_the_packages_of_nlihub_have_a_hash(name):
     assert code_hash(name) != code_hash("builders.core")
 
 
-def test_a_cached_version_is_built_anew_after_a_change_of_code(tmp_path, monkeypatch):
+def test_a_cached_version_is_built_anew_after_a_change_of_the_code_of_its_rows(
+    tmp_path, monkeypatch
+):
+    builder = get_builder("open_spacenli")
+    options = BuildOptions(cache_dir=tmp_path, configs=("projective",))
+    version = cache.ensure_built(builder, options)
+
+    def change(*packages):
+        """Changes the code of some packages; returns where the version is now."""
+        monkeypatch.setattr(
+            cache, "code_hash", lambda *names: f"{names} {bool({*names} & {*packages})}"
+        )
+        return cache.ensure_built(builder, options).folder
+
+    unchanged = change()
+    assert change("builders.versions", "builders.statistics", "dataset_cards") == unchanged
+    assert change("builders.procedures") not in (unchanged, version.folder)
+
+
+def test_a_cached_version_is_built_anew_after_a_change_of_a_dataset(tmp_path, monkeypatch):
     builder = get_builder("open_spacenli")
     options = BuildOptions(cache_dir=tmp_path, configs=("projective",))
     version = cache.ensure_built(builder, options)
     assert cache.ensure_built(builder, options).folder == version.folder
-    monkeypatch.setattr(cache, "code_hash", lambda *_: "other")
+    monkeypatch.setattr(cache, "hash_file", lambda path: f"another {path.name}")
     assert cache.ensure_built(builder, options).folder != version.folder

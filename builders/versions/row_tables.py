@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import cache
 from itertools import groupby
-from typing import Any, NamedTuple
+from typing import Any
 
 from ...loaders.errors import OutputError
 from ...loaders.fetching.obtain import default_cache_dir
@@ -21,18 +21,6 @@ MAX_SHOWN = 10
 ROW_BITS = 40
 #: The number of a row, from where it stands: it grows from row to row and from file to file.
 ROW_NUMBER = f"((file_index::BIGINT << {ROW_BITS}) + file_row_number)"
-
-
-class Found(NamedTuple):
-    """The first rows of a result.
-
-    Attributes:
-        rows: The values of these rows.
-        n_more: Number of the other rows.
-    """
-
-    rows: list[tuple[Any, ...]]
-    n_more: int
 
 
 class RowTables:
@@ -139,7 +127,7 @@ class RowTables:
                 for _ in self._version.batches(config, split):
                     pass
 
-    def find(self, query: str, order: str) -> Found:
+    def find(self, query: str, order: str) -> tuple[list[tuple[Any, ...]], int]:
         """Return the first ``MAX_SHOWN`` rows of a query's result, and the number of the others.
 
         Args:
@@ -150,7 +138,7 @@ class RowTables:
             f"SELECT *, count(*) OVER () FROM ({query}) ORDER BY {order} LIMIT {MAX_SHOWN}"
         )
         n_rows = rows[0][-1] if rows else 0
-        return Found([row[:-1] for row in rows], n_rows - len(rows))
+        return [row[:-1] for row in rows], n_rows - len(rows)
 
     def values(
         self, config: str, numbers: Iterable[int], columns: Sequence[str]

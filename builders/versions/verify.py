@@ -225,12 +225,14 @@ def values_are_allowed(version: VersionUnderTest) -> Iterator[str | int]:
             f"FROM {version.tables.rows(config)} WHERE {defect} GROUP BY ALL"
             for place, (name, defect) in enumerate(defects.items())
         )
-        found = version.tables.find(" UNION ALL ".join(queries), "split, place, value NULLS FIRST")
-        for split, place, value, n_rows, first in found.rows:
+        rows, n_more = version.tables.find(
+            " UNION ALL ".join(queries), "split, place, value NULLS FIRST"
+        )
+        for split, place, value, n_rows, first in rows:
             where = f"{n_rows:,} rows, the first is {version.tables.place(config, first)}"
             column, shown = list(defects)[place], "null" if value is None else repr(value)
             yield f"{config}/{list(splits)[split]}: {column} {shown} is not allowed ({where})"
-        yield found.n_more
+        yield n_more
 
 
 @check(schema_is_uniform, values_are_allowed)
@@ -270,7 +272,7 @@ def ids_are_unique(version: VersionUnderTest) -> Iterator[str | int]:
     """Check that an id occurs once in a config, and is the same row in every config."""
     configs = list(version.manifest.configs)
     config_of_file = [configs.index(c) for c, _, entry in version.splits() for _ in entry.shards]
-    rows = version.tables.make(
+    table = version.tables.make(
         "VIEW",
         "rows of all configs",
         f"SELECT *, {config_of_file}[1 + (number >> {ROW_BITS})]::TINYINT AS config "
@@ -278,29 +280,29 @@ def ids_are_unique(version: VersionUnderTest) -> Iterator[str | int]:
     )
     twice = "count(*) > bit_count(bit_or(1::BIGINT << config))"
     differs = "min(hash) <> max(hash)" if len(configs) > 1 else "false"
-    found = version.tables.find(
-        f"SELECT min(number) AS first, {twice} FROM {rows} GROUP BY md5_number(id) "
+    rows, n_more = version.tables.find(
+        f"SELECT min(number) AS first, {twice} FROM {table} GROUP BY md5_number(id) "
         f"HAVING {twice} OR {differs}",
         order="first",
     )
-    for first, is_twice in found.rows:
-        [(key,)] = version.tables.execute(f"SELECT id FROM {rows} WHERE number = {first}")
+    for first, is_twice in rows:
+        [(key,)] = version.tables.execute(f"SELECT id FROM {table} WHERE number = {first}")
         defect = "occurs twice in a config" if is_twice else "is another row in another config"
         yield f"id {key!r} {defect}"
-    yield found.n_more
+    yield n_more
 
 
 @check(schema_is_uniform, applies=lambda version: version.builder.SPEC.group == "pattern")
 def a_group_has_one_label(version: VersionUnderTest) -> Iterator[str | int]:
     """Check that all problems of a pattern have its label (SpaceNLI, 3.2)."""
-    found = version.tables.find(
+    rows, n_more = version.tables.find(
         f'SELECT "group", min(number) AS first FROM {version.tables.rows(version.main_config)} '
         'GROUP BY "group" HAVING count(DISTINCT label) > 1',
         order="first",
     )
-    for group, _ in found.rows:
+    for group, _ in rows:
         yield f"group {group!r} has more than one label"
-    yield found.n_more
+    yield n_more
 
 
 @check(schema_is_uniform)
@@ -309,30 +311,30 @@ def no_example_is_in_two_splits(version: VersionUnderTest) -> Iterator[str | int
     for config, splits in version.manifest.configs.items():
         if len(splits) < 2:
             continue
-        found = version.tables.find(
+        rows, n_more = version.tables.find(
             f"SELECT number, first_split, split FROM {version.tables.repeats(config)} "
             "WHERE split <> first_split",
             order="number",
         )
-        texts = version.tables.values(config, [number for number, *_ in found.rows], TEXTS)
-        for text, (_, *numbers) in zip(texts, found.rows, strict=True):
+        texts = version.tables.values(config, [number for number, *_ in rows], TEXTS)
+        for text, (_, *numbers) in zip(texts, rows, strict=True):
             one, other = (list(splits)[number] for number in numbers)
             yield f"{config}: {text} is in {one} and in {other}"
-        yield found.n_more
+        yield n_more
 
 
 @check(schema_is_uniform)
 def no_text_has_two_labels(version: VersionUnderTest) -> Iterator[str | int]:
     """Check that no premise and hypothesis occur with different labels."""
     config = version.main_config
-    found = version.tables.find(
+    rows, n_more = version.tables.find(
         f"SELECT number FROM {version.tables.repeats(config)} "
         "WHERE label IS DISTINCT FROM first_label",
         order="number",
     )
-    for text in version.tables.values(config, [number for (number,) in found.rows], TEXTS):
+    for text in version.tables.values(config, [number for (number,) in rows], TEXTS):
         yield f"{text} has more than one label"
-    yield found.n_more
+    yield n_more
 
 
 # ---- published counts --------------------------------------------------------------------------
@@ -476,9 +478,9 @@ def rows_are_those_of_the_sources(version: VersionUnderTest) -> Iterator[str]:
             digest, order_digest = version.digests[config, split]
             expected = again.manifest.configs[config][split]
             if digest != expected.digest:
-                ours = _hashed_rows(version, version.folder, [entry])
-                theirs = _hashed_rows(version, again.folder, [expected])
-                yield f"{config}/{split}: {_compare(version.tables, ours, theirs)}"
+                stored = _hashed_rows(version, version.folder, [entry])
+                given = _hashed_rows(version, again.folder, [expected])
+                yield f"{config}/{split}: {_compare(version.tables, stored, given)}"
             elif order_digest != expected.order_digest:
                 yield f"{config}/{split}: the rows have another order than in the sources"
 
@@ -540,16 +542,16 @@ def taken_on_trust(version: VersionUnderTest) -> Iterator[str]:
 def repeated_texts(version: VersionUnderTest) -> Iterator[str | int]:
     """List the texts that occur more than once in a built version."""
     config = version.main_config
-    found = version.tables.find(
+    rows, n_more = version.tables.find(
         f"SELECT first, list(number) AS numbers FROM {version.tables.repeats(config)} "
         "GROUP BY first HAVING count(*) > 1",
         order="first",
     )
-    for first, numbers in found.rows:
+    for first, numbers in rows:
         [text] = version.tables.values(config, [first], TEXTS)
         keys = (key for (key,) in version.tables.values(config, numbers, ["id"]))
         yield f"{', '.join(keys)}: {' '.join(text)}"
-    yield found.n_more
+    yield n_more
 
 
 # ---- running them ------------------------------------------------------------------------------

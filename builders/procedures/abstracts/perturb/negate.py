@@ -125,6 +125,8 @@ class _Predicate:
                 continue
             if before == "and" and _is_adverb(self.words[subject - 1]):
                 continue  # directly and specifically inhibits
+            if self.words[i + 1] in ("and", "or") or self.words[i - 1] == "always":
+                continue  # increases or decreases
             if self._is_auxiliary(i):
                 while self.words[i + 1] in _BEFORE_NOT:
                     i += 1

@@ -26,7 +26,7 @@ SYMMETRIC = "the sentence says the same with its entities exchanged"
 MUTUAL = "the abstract may say the same with the entities exchanged"
 _JOINED = re.compile(
     r"\s*(?:[,/&:\u2010\u2011\u2013-]|[,(]?\s?(?:and(?: also)?|n?or|plus|as well as|together with"
-    r"|combined with|in (?:combination|concert) with|in addition to|along with|like|versus"
+    r"|(?:combined |along )?with|in (?:combination|concert) with|in addition to|like|versus"
     r"|vs\.?))(?: the| both)?(?: [\w-]+ of)?(?: the)?(?: low-dose| high-dose)?\s*"
 )
 #: Words before the second entity that belong to it: binds to cell surface CD26.
@@ -40,13 +40,17 @@ _SYMMETRIC = (
     r"|purif\w+|immuno-?precipitat\w+|communicat\w+|converg\w+|compar\w+|combin\w+|cluster\w*"
     r"|cross-?react\w*|cross-?link\w*|crosstalk|pair\w*|coincid\w+|in parallel|equivalen\w+"
     r"|interchang\w+|link\w*|relationship|administered|together|collaborat\w+|in concert"
+    r"|exchang\w+|conjugat\w+|crosstalks|fus(?:es?|ed)|hybridi[sz]\w*|mix\w*|react\w*"
+    r"|var(?:y|ies|ied)(?: \w+)?"
     r"|act(?:s|ed)?|equilibrium|synonymous|incompatible)"
 )
 _VERB_OF_BOTH = re.compile(
     rf"\s+(?:\w+\s+){{0,3}}{_SYMMETRIC}\s+(?:\w+ly\s+)?with\s+{_MODIFIERS}"
     r"|\s+(?:\w+\s+){0,3}(?:binds?|bound|binding|related|similar|homologous|identical|resembl\w+"
-    r"|equals?|equivalent|close|adjacent|touch(?:es|ed)?|contact(?:s|ed)?|synonym|match(?:es|ed)?|shares?\b.*|alternat\w+"
-    r"|(?:equally|as) \w+ as|comparable|linked|differs?|different|distinct|distinguishable)"
+    r"|equals?|equivalent|close|adjacent|touch(?:es|ed)?|contact(?:s|ed)?|synonym|match(?:es|ed)?"
+    r"|shares?\b.*|alternat\w+|(?:equally|as) \w+ as|comparable|linked|mirror(?:s|ed)?"
+    r"|parallel(?:s|ed)?|proportional|separate"
+    r"|differs?|different|distinct|distinguishable)"
     rf"\s+(?:\w+ly\s+)?(?:(?:to|from|of|with)\s+)?{_MODIFIERS}"
 )
 _NOUN_OF_BOTH = re.compile(
@@ -55,6 +59,8 @@ _NOUN_OF_BOTH = re.compile(
     rf"|co-?locali[sz]ation|(?:hetero)?dimers?|(?:hetero)?dimeri[sz]ation)\s+of\s+{_MODIFIERS}$"
 )
 _TO_SECOND = re.compile(rf"\s+(?:with|to)\s+{_MODIFIERS}")
+#: X rises as Y falls: which of the two acts is not said.
+_AT_ONCE = re.compile(rf"\b(?:as|while|when(?:ever)?)\s+{_MODIFIERS}$")
 _MUTUAL = re.compile(
     r"\b(?:each other|one another|mutual\w*|reciprocal\w*|bidirectional\w*|vice versa|feedback"
     r"|cross-?talk|interdependen\w+)\b",
@@ -101,7 +107,7 @@ class SwapNames(Strategy):
             return SYMMETRIC
         if is_denied(marked):
             return DENIED
-        return MUTUAL if is_mutual(mechanism) else None
+        return MUTUAL if is_mutual(mechanism) or _are_named_again(marked) else None
 
     def _finish(
         self, marked: MarkedSentence, regulator: TextEdit, regulated: TextEdit
@@ -152,10 +158,18 @@ def is_symmetric(marked: MarkedSentence) -> bool:
     """Return whether a sentence stays true with its entities exchanged: X interacts with Y."""
     first, second = marked.in_order
     between = marked.masked[first.end : second.start]
-    if _JOINED.fullmatch(between) or _VERB_OF_BOTH.fullmatch(between):
+    if _JOINED.fullmatch(between) or _VERB_OF_BOTH.fullmatch(between) or _AT_ONCE.search(between):
         return True
     before = marked.masked[max(first.start - _REACH, 0) : first.start]
     return _TO_SECOND.fullmatch(between) is not None and _NOUN_OF_BOTH.search(before) is not None
+
+
+def _are_named_again(marked: MarkedSentence) -> bool:
+    """Return whether an entity also stands elsewhere: X acts on Y, and Y acts on X."""
+    first, second = marked.in_order
+    text = marked.text
+    rest = (text[: first.start], text[first.end : second.start], text[second.end :])
+    return any(find_name(name, part, ignore_case=True) for name in marked.names for part in rest)
 
 
 def is_mutual(mechanism: Mechanism) -> bool:

@@ -49,18 +49,25 @@ _BEFORE = re.compile(
 _BOUND = re.compile(
     r"(?:[<>≤≥=]|\b(?:within|up to|at most|at least|no (?:more|less) than|than|below|under|over"
     r"|above|in excess of|as early as|(?:minimum|maximum) of|beyond|exceed\w*|for"
-    r"|during|throughout|first|last|top|until|P|p)) ?(?:the |about |approximately |nearly |only )*$"
+    r"|during|throughout|first|last|top|until|including|such as|e\.g\.,?|P|p)) ?"
+    r"(?:the |about |approximately |nearly |only )*$"
 )
 _BOUND_BEHIND = re.compile(
     r"[^,;.]{0,20}?\b(?:(?:and|or) (?:above|below|over|under|more|less|fewer|higher|lower|greater"
     r"|older|younger|longer|shorter)|onwards?|on|at (?:least|most)|or so)\b"
 )
+#: Before a number these say that it is not the only one: already at 10 mM.
+_NOT_ALONE = re.compile(r"\b(?:already|even|still)\b")
 _CONFIDENCE = re.compile(r" ?%[ -]?(?:CIs?\b|C\.I\.|confidence|prediction)")
+_COUNTED = re.compile(r" ([a-z]+)")
 #: Behind a count what is counted, one by one: "two agonists, A and B".
 _LISTED = re.compile(r"\s\w+(?: \w+)?\s?[:,(]")
 #: Between numbers of which one is a part of the other, or that are compared: 12 of 40; 9 (30%).
 _ANY_NUMBER = rf"(?<![\w-])(?:\d[\d.,]*|(?:{'|'.join(_SPELLED)})\b)"
-_JOINED = r"[^\d.;]{0,20}?(?:\b(?:of|to|and|or|versus|vs\.?|than)\b|[(,/–-])[^\d.;]{0,12}?"  # noqa: RUF001
+_JOINED = (
+    r"[^\d.;]{0,20}?(?:\b(?:of|to|and|or|versus|vs\.?|than|as well as|plus)\b|[(,/–-])"  # noqa: RUF001
+    r"[^\d.;]{0,12}?"
+)
 _BEFORE_OTHER = re.compile(rf"{_JOINED}{_ANY_NUMBER}", re.IGNORECASE)
 _BEHIND_OTHER = re.compile(rf"{_ANY_NUMBER}{_JOINED}$", re.IGNORECASE)
 #: Number of characters in which the rules look at what stands around a number.
@@ -91,7 +98,9 @@ class Number(NamedTuple):
 def find_numbers(masked: str) -> Iterator[Number]:
     """Find the numbers of a text with masked names that can be replaced, in its order."""
     for match in _NUMBER.finditer(masked):
-        unit = (match["unit"] or "").removesuffix("s") or ("people" if match["people"] else "")
+        counted = _COUNTED.match(masked, match.end())
+        noun = "people" if match["people"] else counted[1].removesuffix("s") if counted else ""
+        unit = match["unit"].removesuffix("s") if match["unit"] else f"number of {noun}"
         text = match["value"]
         if match["unit"] or _BEFORE.search(masked, max(match.start() - _REACH, 0), match.start()):
             is_word = text.lower() in _SPELLED
@@ -152,8 +161,10 @@ def _why_not(masked: str, number: Number) -> str | None:
     before = max(start - _REACH, 0), start
     if _BOUND.search(masked, *before) or _BOUND_BEHIND.match(masked, end):
         return BOUND
+    if _NOT_ALONE.search(masked, 0, start):
+        return BOUND
     is_joined = _BEFORE_OTHER.match(masked, end) or _BEHIND_OTHER.search(masked, *before)
-    is_listed = number.kind[0] in ("", "people") and _LISTED.match(masked, end)
+    is_listed = number.kind[0].startswith("number") and _LISTED.match(masked, end)
     if is_joined or is_listed or _CONFIDENCE.match(masked, end):
         return SHARE
     return None

@@ -31,7 +31,7 @@ from hypothesis import strategies as st
 from label_studio_tables import write_table
 from nlihub.builders.annotation.answers import read_answer_file
 from nlihub.builders.annotation.batch import Batch
-from nlihub.builders.annotation.task import RELATION
+from nlihub.builders.annotation.questions import RELATION
 from nlihub.builders.core.registry import get_builder
 from nlihub.loaders.corpora.abstracts.read import read_abstracts
 from nlihub.loaders.corpora.papers.files import find_paper_files

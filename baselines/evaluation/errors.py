@@ -9,7 +9,7 @@ from typing import Any
 import pyarrow as pa
 
 from ...builders.annotation.batch import Item, write_batch
-from ...builders.annotation.task import ERROR, read_coding_scheme
+from ...builders.annotation.questions import ERROR, read_coding_scheme
 from ...builders.core.keyed import keyed_hash
 from ...builders.versions.open import PathLike
 from ...loaders.errors import OutputError, UnknownNameError, UsageError
@@ -147,7 +147,7 @@ def sample_errors(
         "by": by,
         "seed": seed,
     }
-    made = write_batch(target, (), replace(ERROR, labels=scheme), drawn, n_coders, origin)
+    made = write_batch(target, 1, replace(ERROR, labels=scheme), drawn, {}, n_coders, origin)
     strata = _strata(errors, drawn, by)
     return ErrorsSample(target, made.sheets, len(drawn), n_errors - len(drawn), strata)
 

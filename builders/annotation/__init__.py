@@ -1,6 +1,6 @@
 """Annotation: tasks for people, their answers, agreement, and the version that they confirm.
 
-``task`` has the four questions and the public functions; ``draw`` draws items, ``batch`` writes
+``task`` has the four questions and the public functions; ``batch`` writes
 them for people, ``answers`` imports what comes back, ``agreement`` and ``pattern_labels`` measure
 it, and ``build`` builds the version.
 

@@ -13,10 +13,9 @@ from typing import Any, NamedTuple, TypeVar
 
 from ..core.kappa import fleiss_kappa
 from .answers import Answers, Completions
-from .batch import SEPARATOR, Batch, Item
+from .batch import Batch, Item
+from .questions import SEPARATOR, UNCLEAR
 
-#: The answer where the two texts do not tell.
-UNCLEAR = "unclear"
 #: The kind of positives among negatives.
 CONTROLS = "controls"
 

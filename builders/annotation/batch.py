@@ -28,66 +28,13 @@ from ...loaders.errors import AnnotationError, Defect, OutputError, UsageError
 from ...loaders.json_text import parse_json
 from ..core.keyed import keyed_hash
 from .label_studio import KEY, labelling_config
+from .questions import Question
 from .sheets import ANSWER, COMPLETED, TEXTS, write_sheet
 
 BATCH_FILE = "batch.json"
 #: The sheet in which the maintainer completes sentences; it overrides those of the annotators.
 COMPLETIONS_FILE = "completions.csv"
-#: Between the main answer and further ones, in one cell.
-SEPARATOR = ";"
 _NAME = re.compile(r"batch-([0-9]{3,})")
-
-
-@dataclass(frozen=True)
-class Question:
-    """A question to people about the two texts of an item; its wording may change.
-
-    Attributes:
-        name: Its name: ``relation``, ``follows``, ``truth`` or ``error``.
-        headings: The headings of premise and hypothesis in Label Studio.
-        task: The task, lines of Markdown that end in a list.
-        labels: By answer that is a label or a code, its meaning; may be empty.
-        others: Answers that are no labels, with their meaning.
-        person: What the people are called; their sheets are named after it.
-        several: Whether further answers may follow the main one.
-        may_complete: Whether people may complete sentences that are broken.
-    """
-
-    name: str
-    headings: tuple[str, str] = field(compare=False)
-    task: tuple[str, ...] = field(compare=False)
-    labels: Mapping[str, str]
-    others: Mapping[str, str] = field(default_factory=dict)
-    person: str = "annotator"
-    several: bool = False
-    may_complete: bool = False
-
-    @property
-    def answers(self) -> dict[str, str]:
-        """The meanings of all answers."""
-        return {**self.labels, **self.others}
-
-    def read_cell(self, cell: str) -> tuple[str, str]:
-        """Read what somebody wrote into a cell; case and surrounding blanks do not count.
-
-        Returns:
-            The answer, further ones after ``; ``; blank for a blank cell, or one with a problem.
-            The problem, empty where there is none.
-        """
-        if not cell.strip():
-            return "", ""
-        known = {answer.casefold(): answer for answer in self.answers}
-        parts = [part.strip() for part in (cell.split(SEPARATOR) if self.several else [cell])]
-        for part in parts:
-            if not part:
-                return "", f"{cell!r} has a blank code; write the main code, then ; and others"
-            if part.casefold() not in known:
-                expected = ", ".join(self.answers)
-                return "", f"the answer {part!r} is unknown; expected {expected}"
-        found = [known[part.casefold()] for part in parts]
-        if len(set(found)) < len(found):
-            return "", f"{cell!r} gives a code twice"
-        return f"{SEPARATOR} ".join(found), ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,6 +72,8 @@ class Batch:
         n_people: How many people are asked for an answer to each item.
         origin: How the items were drawn.
         items: The items, by the key that people see.
+        short: Where it was just drawn, how many items are lacking of each kind with too few left: a
+            class of a domain and split, a strategy of negatives, ``controls``, or a pattern.
     """
 
     folder: Path
@@ -132,6 +81,12 @@ class Batch:
     n_people: int
     origin: Mapping[str, Any]
     items: Mapping[str, Item]
+    short: Mapping[Any, int] = field(default_factory=dict, compare=False)
+
+    @property
+    def n_pairs(self) -> int:
+        """The number of its items."""
+        return len(self.items)
 
     @property
     def people(self) -> list[str]:
@@ -192,13 +147,14 @@ def _read_batch(path: Path) -> Batch:
 
 def write_batch(
     folder: Path,
-    earlier: Sequence[Batch],
+    number: int,
     question: Question,
     items: Sequence[Item],
+    short: Mapping[Any, int],
     n_people: int,
-    origin: Mapping[str, Any],
+    origin: Mapping[str, Any] | None = None,
 ) -> Batch:
-    """Write the next batch, whole or not at all.
+    """Write a batch, whole or not at all.
 
     People see keys such as ``b002-0017``: the batch, and the place of the item in the draw. Each
     sheet has an order of its own, so that tiredness does not fall on the same items; in Label
@@ -206,15 +162,15 @@ def write_batch(
 
     Args:
         folder: The folder of batches; made where it does not exist.
-        earlier: All batches in it, as read when the items were drawn.
+        number: The number of the batch, from 1.
         question: The question that people answer.
         items: The items in the order of their draw.
+        short: How many items are lacking of each kind.
         n_people: How many people are asked.
         origin: How they were drawn, as JSON has it.
 
     Raises:
-        UsageError: There are no items, two labels cannot be told apart, or question or number of
-            people are not those of the earlier batches.
+        UsageError: There are no items, or two labels cannot be told apart.
         OutputError: The batch exists already, as when two sessions draw at once, or the folder
             cannot be written to.
 
@@ -228,17 +184,9 @@ def write_batch(
         )
     if not items:
         raise UsageError("There are no pairs to annotate: nothing that is asked for is left.")
-    for batch in earlier[:1]:
-        if (batch.question, batch.n_people) != (question, n_people):
-            raise UsageError(
-                f"{batch.folder} asks {batch.n_people} people for "
-                f"{', '.join(batch.question.labels)}, not {n_people} people for "
-                f"{', '.join(question.labels)}; begin another folder for these."
-            )
-    number = len(earlier) + 1
     by_key = {f"b{number:03d}-{place:04d}": item for place, item in enumerate(items, 1)}
     target = folder.absolute() / f"batch-{number:03d}"
-    batch = Batch(target, question, n_people, origin, by_key)
+    batch = Batch(target, question, n_people, origin or {}, by_key, short)
     # Not whole_folder: there the last of two wins, here the first must.
     with working_folder(target.parent, f".{target.name}.partial-") as work:
         new = work / "new"

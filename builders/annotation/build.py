@@ -32,9 +32,8 @@ from ..versions.write import build_version
 from .agreement import Review, measure_relations, to_json
 from .answers import Answers, count_sentences, read_answers
 from .batch import COMPLETIONS_FILE
-from .draw import EVALUATION, check_unchanged, read_rows
 from .sheets import COMPLETED, TEXTS
-from .task import list_domains, open_batches
+from .task import EVALUATION, check_unchanged, list_domains, open_batches, read_rows
 
 #: By pair and column of ``COMPLETED``, the completed sentence; None for one that stays.
 _Completed = Mapping[str, Mapping[str, str | None]]

@@ -26,7 +26,6 @@ from .agreement import (
     KEPT,
     NO_MAJORITY,
     NOT_ENOUGH_ANSWERS,
-    UNCLEAR,
     UNDECIDED,
     Judged,
     Share,
@@ -37,15 +36,8 @@ from .agreement import (
 )
 from .answers import Answers
 from .batch import Batch
+from .questions import SCALE, UNCLEAR
 
-#: The answers, from the lowest point of the scale to the highest.
-SCALE = (
-    "definitely false",
-    "most likely false",
-    "unknown",
-    "most likely true",
-    "definitely true",
-)
 LOW_AGREEMENT = "low agreement"
 #: A pattern is of low agreement below this share of agreeing pairs of annotators. The paper gives
 #: no bound. Of three problems and three annotators it admits one deviating answer, not two in

@@ -1,21 +1,30 @@
-"""Tasks for people: the four questions of the papers, from the draw to the figures.
+"""Tasks for people: draw items, hand them out, import the answers, measure them.
 
-Each is a question, a draw of items and a measure of the answers. All have one folder layout, one
-reader and one importer; an answer may come to any batch at any time.
+All have one folder layout, one reader and one importer; an answer may come to any batch at any
+time. Keyed hashes of ids decide which rows are drawn and in which order, whatever the order of the
+rows.
 """
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections import defaultdict
+from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
-from ...loaders.errors import AnnotationError, Defect, UsageError
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from ...loaders.corpora.patterns.pattern_bank import LABELS as PATTERN_LABELS
+from ...loaders.errors import AnnotationError, Defect, UnknownNameError, UsageError
 from ...loaders.paths import local_path
+from ...loaders.releases.bionli import LABELS as BIONLI_LABELS
+from ..core.keyed import keyed_hash
 from ..procedures.papers.declaration import UNBALANCED
 from ..versions.open import PathLike
 from ..versions.version import BuiltVersion
 from .agreement import (
-    UNCLEAR,
+    CONTROLS,
+    Cell,
     CodeTally,
     Quality,
     Review,
@@ -25,108 +34,15 @@ from .agreement import (
     tally_codes,
 )
 from .answers import import_files, read_answers
-from .batch import SEPARATOR, Batch, Question, read_batches, write_batch
-from .draw import EVALUATION, Drawn, draw_negatives, draw_pairs, draw_problems, read_rows
-from .pattern_labels import SCALE, PatternValidation, measure_patterns
-from .sheets import read_sheet
+from .batch import BATCH_FILE, Batch, Item, read_batches, write_batch
+from .pattern_labels import PatternValidation, measure_patterns
+from .questions import ERROR, FOLLOWS, RELATION, TRUTH, Question
 
-#: How one sentence relates to another. The classes of SciNLI are in our words (section 3.1).
-RELATION = Question(
-    name="relation",
-    headings=("Sentence 1", "Sentence 2"),
-    task=(
-        "Each pair has two sentences from scientific papers. Say how the second (the",
-        "hypothesis) relates to the first (the premise).",
-        "",
-        "- Judge by these two sentences alone. Do not look up the paper, do not guess what",
-        "  stood between or around them, and do not use what you know of the work.",
-    ),
-    labels={
-        "contrasting": "One sentence sets itself against the other: it compares, criticises, "
-        "limits or contradicts something that the other says.",
-        "reasoning": "Sentence 1 gives a reason, a cause or a condition, and sentence 2 what "
-        "follows from it: a result, a conclusion or a decision.",
-        "entailment": "Both sentences speak of the same thing: one says it more generally, more "
-        "exactly or in other words.",
-        "neutral": "Neither sentence depends on the other in meaning: no relation of the kinds "
-        "above.",
-    },
-    others={UNCLEAR: "the two sentences do not tell which of these it is."},
-    may_complete=True,
-)
-
-#: Whether a conclusion follows from what is given for it (BioNLI, section 3.5).
-FOLLOWS = Question(
-    name="follows",
-    headings=("Text", "Conclusion"),
-    task=(
-        "Each pair has a text from an abstract (the premise) and a conclusion (the hypothesis).",
-        "Say whether the conclusion can be drawn from the text.",
-        "",
-        "- Judge by the text. What you know of the field helps to understand it; do not look up",
-        "  the abstract, and do not ask whether the conclusion is true elsewhere.",
-        "- `<re> ... <er>` marks what regulates, `<el> ... <le>` what is regulated; either may be",
-        "  wrong, and then the conclusion cannot be drawn.",
-        "- Judge each pair for itself: nothing says how many conclusions can be drawn.",
-    ),
-    labels={
-        "no": "It cannot: the text says otherwise, or does not say it.",
-        "yes": "The conclusion can be drawn from the text.",
-    },
-    others={UNCLEAR: "cannot be judged: the text or the conclusion cannot be understood."},
-)
-
-#: To what extent a hypothesis is true (SpaceNLI, section 3.1 and its note on the question).
-TRUTH = Question(
-    name="truth",
-    headings=("Premises", "Hypothesis"),
-    task=(
-        "Each problem has one or more premises and a hypothesis. Take the premises as true, and",
-        "say to what extent the hypothesis is true then.",
-        "",
-        "- Read the sentences as everyday English; use what everyone knows of things and places,",
-        "  not special knowledge.",
-        "- Judge each problem for itself, even if it is like another one: nothing says that they",
-        "  have the same answer, nor how often an answer is right.",
-    ),
-    labels=dict(
-        zip(
-            SCALE,
-            (
-                "It cannot be true if the premises are.",
-                "It is hardly true; only an unusual situation would make it so.",
-                "The premises leave it open.",
-                "It is true in all but unusual situations.",
-                "It must be true if the premises are.",
-            ),
-            strict=True,
-        )
-    ),
-    others={
-        "difficult": "the reasoning that it takes is too complex to judge.",
-        "skip": "a sentence is ungrammatical or makes no sense.",
-    },
-)
-
-#: What makes a system err (BioNLI, Table 6); the codes are those of a coding scheme.
-ERROR = Question(
-    name="error",
-    headings=("Premise", "Hypothesis"),
-    task=(
-        "Each row has a premise, a hypothesis, and the gold label of how they relate. One or two",
-        "systems predicted a label; at least one prediction is wrong. Of two systems, which",
-        "stands first changes from row to row.",
-        "Say what made the pair hard, by the codes below.",
-        "",
-        "- Give each error one main code: the one that explains it best. Where others apply",
-        f"  too, add them after it, separated by `{SEPARATOR}`: `main code; another; a third`.",
-        "- Leave an error blank if no code fits.",
-    ),
-    labels={},
-    person="coder",
-    several=True,
-)
-
+#: The splits whose pairs people judge.
+EVALUATION = ("validation", "test")
+#: Default number of negatives of each strategy (BioNLI, section 3.5), and of problems of each
+#: pattern (SpaceNLI, section 3.1).
+PER_STRATEGY, PER_PATTERN = 25, 3
 
 #: By question, what measures the answers to it.
 MEASURES: Mapping[str, Callable[..., Review | Quality | PatternValidation | CodeTally]] = {
@@ -136,24 +52,11 @@ MEASURES: Mapping[str, Callable[..., Review | Quality | PatternValidation | Code
     ERROR.name: tally_codes,
 }
 
-
-@dataclass(frozen=True)
-class BatchExport:
-    """A batch that was written for people.
-
-    Attributes:
-        folder: Its folder.
-        sheets: The folder in it that people get, and nothing else: a sheet for each, tasks for
-            Label Studio, instructions.
-        n_pairs: Number of its pairs.
-        short: How many pairs are lacking of each kind with too few left: a class of a domain and
-            split, a strategy of negatives, ``controls``, or a pattern.
-    """
-
-    folder: Path
-    sheets: Path
-    n_pairs: int
-    short: Mapping[Any, int]
+#: What answers are compared with and tallied by.
+_FACTS = ("label", "domain", "category", "group", "split")
+_COLUMNS = ("id", "label", "domain", "category", "group")
+_Row = dict[str, Any]
+_Kind = TypeVar("_Kind", bound=Hashable)
 
 
 def export(
@@ -164,7 +67,7 @@ def export(
     n_pairs: int | None = None,
     n_annotators: int = 3,
     seed: int = 1,
-) -> BatchExport:
+) -> Batch:
     """Write the next batch of evaluation pairs for annotators: pairs alone, no labels.
 
     Args:
@@ -176,6 +79,9 @@ def export(
         n_annotators: How many people judge each pair, 2 or more.
         seed: Decides which pairs are drawn.
 
+    The pairs of each class are divided among the splits in proportion to what each still lacks
+    (largest remainders).
+
     Raises:
         UsageError: The version was not made from papers, a quota or the number of annotators is
             too small, every class has its quota, none of what it lacks is left, or the last batch
@@ -186,22 +92,32 @@ def export(
     """
     built = BuiltVersion(local_path(version)).require_whole()
     domains = list_domains(built, per_class)
-    labels = built.manifest.labels
-    earlier = _read_answered(batches, RELATION)
+    is_known = {*built.manifest.labels} == {*RELATION.labels}
+    labels = {name: RELATION.labels[name] if is_known else "" for name in built.manifest.labels}
+    question = replace(RELATION, labels=labels)
+    earlier = _read_answered(batches, question, n_annotators)
     missing = count_missing((), per_class, domains, labels)
     if earlier:
         answers = read_answers(local_path(batches), earlier)
         missing = measure_relations(earlier, answers, per_class).missing
     if not missing:
         raise UsageError("Every class has its quota: nothing is left to annotate.")
-    drawn = draw_pairs(built, earlier, missing, n_pairs, seed)
-    if not drawn.items:
+    by_class: defaultdict[tuple[str, str], dict[Cell, int]] = defaultdict(dict)
+    for cell, number in missing.items():
+        by_class[cell.domain, cell.label][cell] = number
+    most = max(sum(cells.values()) for cells in by_class.values())
+    n_wanted = most * len(by_class) if n_pairs is None else n_pairs
+    sizes = divide(n_wanted, dict.fromkeys(by_class, 1), seed)
+    wanted: dict[Cell, int] = {}
+    for kind, cells in by_class.items():
+        wanted |= divide(sizes[kind], cells, seed)
+    rows = read_rows(built, UNBALANCED, _COLUMNS, splits=EVALUATION)
+    items, short = _draw(built, UNBALANCED, earlier, rows, _cell, wanted, seed)
+    if not items:
         raise UsageError("No pair is left of the classes that lack some. Build with more papers.")
-    is_known = set(labels) == set(RELATION.labels)
-    meanings = {label: RELATION.labels[label] if is_known else "" for label in labels}
-    question = replace(RELATION, labels=meanings)
     origin = {"per_class": dict(per_class), "domains": domains}
-    return _hand_out(batches, earlier, question, drawn, n_annotators, origin)
+    number = len(earlier) + 1
+    return write_batch(local_path(batches), number, question, items, short, n_annotators, origin)
 
 
 def list_domains(version: BuiltVersion, per_class: Mapping[str, int]) -> list[str]:
@@ -238,7 +154,7 @@ def sample_negatives(
     n_controls: int = 0,
     n_annotators: int = 2,
     seed: int = 1,
-) -> BatchExport:
+) -> Batch:
     """Write a blind sample of negatives for experts: can the hypothesis be concluded?
 
     Args:
@@ -252,6 +168,9 @@ def sample_negatives(
         n_annotators: How many experts judge each pair, 2 or more.
         seed: Decides which pairs are drawn.
 
+    Pairs of mechanisms that are in no batch yet come first: two conclusions of one text would
+    reveal that one of them is wrong. The strategy with the fewest pairs left draws first.
+
     Raises:
         UnknownNameError: There is no negative of a strategy.
         UsageError: The version has no such pairs, none are left, or the last batch has no answers
@@ -260,12 +179,34 @@ def sample_negatives(
         AnnotationError: The batches, or the answers to them, are malformed or of other pairs.
         OutputError: Another batch was written at the same time.
 
-    Source: BioNLI, section 3.5.
+    Source: BioNLI, section 3.5: 25 negatives each of GEN and GEN-ND, judged by two experts. The
+        controls, and that mechanisms come once where they can, are ours.
     """
     built = BuiltVersion(local_path(version)).require_whole()
-    earlier = _read_answered(batches, FOLLOWS)
-    drawn = draw_negatives(built, earlier, strategies, n_pairs, n_controls, seed)
-    return _hand_out(batches, earlier, FOLLOWS, drawn, n_annotators)
+    earlier = _read_answered(batches, FOLLOWS, n_annotators)
+    _check_labels(built, BIONLI_LABELS, "a version with adversarial negatives")
+    rows = []
+    for row in read_rows(built, built.main_config, _COLUMNS):
+        if row["label"] == "entailment":
+            rows.append({**row, "label": "yes", "category": CONTROLS})
+        elif row["category"] is not None:
+            rows.append({**row, "label": "no"})
+    known = {row["category"] for row in rows} - {CONTROLS}
+    if not known:
+        raise UsageError(f"{built.folder} has no negatives with a category.")
+    names = sorted(known if strategies is None else {*strategies})
+    _check_known("strategy", names, known)
+    n_negatives = PER_STRATEGY * len(names) if n_pairs is None else n_pairs - n_controls
+    if n_negatives < 1 or n_controls < 0:
+        raise UsageError(
+            f"{n_negatives} negatives and {n_controls} controls are asked for; expected 1 or more, "
+            "and 0 or more. The number of pairs is of both together."
+        )
+    wanted = {**divide(n_negatives, dict.fromkeys(names, 1), seed), CONTROLS: n_controls}
+    drawn = _draw(
+        built, built.main_config, earlier, rows, lambda row: row["category"], wanted, seed
+    )
+    return write_batch(local_path(batches), len(earlier) + 1, FOLLOWS, *drawn, n_annotators)
 
 
 def sample_patterns(
@@ -277,7 +218,7 @@ def sample_patterns(
     n_pairs: int | None = None,
     n_annotators: int = 3,
     seed: int = 1,
-) -> BatchExport:
+) -> Batch:
     """Write a blind sample of each pattern for annotators: to what extent is the hypothesis true?
 
     Args:
@@ -302,39 +243,24 @@ def sample_patterns(
         three random problems of each pattern.
     """
     built = BuiltVersion(local_path(version)).require_whole()
-    earlier = _read_answered(batches, TRUTH)
-    drawn = draw_problems(built, earlier, patterns, categories, n_pairs, seed)
-    return _hand_out(batches, earlier, TRUTH, drawn, n_annotators)
-
-
-def _read_answered(folder: PathLike, question: Question) -> list[Batch]:
-    """Read the batches of a folder; refuse those that ask something else or have no answers."""
-    batches = read_batches(local_path(folder))
-    answers = read_answers(local_path(folder), batches)
-    for batch in batches:
-        if batch.question.name != question.name:
-            raise UsageError(
-                f"{batch.folder} asks for {', '.join(batch.question.labels)}; begin another folder."
-            )
-        if not any(answers.by_key[key] for key in batch.items):
-            raise UsageError(
-                f"{batch.folder} has no answers yet; import them first: nlihub annotate import."
-            )
-    return batches
-
-
-def _hand_out(
-    folder: PathLike,
-    earlier: Sequence[Batch],
-    question: Question,
-    drawn: Drawn,
-    n_people: int,
-    origin: Mapping[str, Any] | None = None,
-) -> BatchExport:
-    if n_people < 2:
-        raise UsageError(f"n_annotators is {n_people}; a majority needs 2 or more.")
-    batch = write_batch(local_path(folder), earlier, question, drawn.items, n_people, origin or {})
-    return BatchExport(batch.folder, batch.sheets, len(drawn.items), drawn.short)
+    earlier = _read_answered(batches, TRUTH, n_annotators)
+    _check_labels(built, PATTERN_LABELS, "a version that was drawn from patterns")
+    rows = list(read_rows(built, built.main_config, _COLUMNS))
+    if any(row["group"] is None for row in rows):
+        raise UsageError(
+            f"{built.folder} has rows without a pattern in the column group; expected a version "
+            "that nlihub build spacenli, or nlihub construct patterns, made."
+        )
+    for column, what, names in (
+        ("category", "inference class", categories),
+        ("group", "pattern", patterns),
+    ):
+        _check_known(what, names or (), {row[column] for row in rows} - {None})
+        rows = [row for row in rows if names is None or row[column] in names]
+    groups = dict.fromkeys((row["group"] for row in rows), 1)
+    wanted = divide(PER_PATTERN * len(groups) if n_pairs is None else n_pairs, groups, seed)
+    drawn = _draw(built, built.main_config, earlier, rows, lambda row: row["group"], wanted, seed)
+    return write_batch(local_path(batches), len(earlier) + 1, TRUTH, *drawn, n_annotators)
 
 
 def import_answers(batches: PathLike, answers: Sequence[PathLike]) -> None:
@@ -404,50 +330,154 @@ def open_batches(folder: Path) -> list[Batch]:
     return found
 
 
-def read_coding_scheme(path: Path) -> dict[str, str]:
-    """Read a coding scheme from a CSV file with the columns ``code`` and ``description``.
+def _read_answered(folder: PathLike, question: Question, n_people: int) -> list[Batch]:
+    """Read the batches of a folder; refuse those that ask something else or have no answers."""
+    if n_people < 2:
+        raise UsageError(f"n_annotators is {n_people}; a majority needs 2 or more.")
+    batches = read_batches(local_path(folder))
+    answers = read_answers(local_path(folder), batches)
+    for batch in batches:
+        if (batch.question, batch.n_people) != (question, n_people):
+            raise UsageError(
+                f"{batch.folder} asks {batch.n_people} people for "
+                f"{', '.join(batch.question.labels)}, not {n_people} people for "
+                f"{', '.join(question.labels)}; begin another folder for these."
+            )
+        if not any(answers.by_key[key] for key in batch.items):
+            raise UsageError(
+                f"{batch.folder} has no answers yet; import them first: nlihub annotate import."
+            )
+    return batches
 
-    For example the six categories of BioNLI's Table 6, described in our words::
 
-        code,description
-        multiple pieces of information,Several statements of the text must be combined.
-        abbreviation,"An entity is written out in one sentence, and abbreviated in another."
-        unrelated information,"The two entities are far apart, with other matters in between."
-        mechanism mix up,"Of two experiments on the entities, only one shows the mechanism."
-        noun phrase mix up,"The parts of a noun phrase, such as around a dash, swap their roles."
-        entity similarity,"Another entity has a similar name, or shares a part of it."
+def _check_known(what: str, names: Iterable[str], known: Collection[str]) -> None:
+    for name in names:
+        if name not in known:
+            raise UnknownNameError.of(what, name, known)
+
+
+def _cell(row: _Row) -> Cell:
+    return Cell(row["split"], row["domain"], row["label"])
+
+
+def divide(n: int, weights: Mapping[_Kind, int], seed: int) -> dict[_Kind, int]:
+    """Divide a number in proportion to weights, by largest remainders; keyed hashes break ties."""
+    if n < 1 or not weights:
+        raise UsageError(f"{n} pairs of {len(weights)} kinds are asked for; expected 1 or more.")
+    shares = {kind: divmod(n * weight, sum(weights.values())) for kind, weight in weights.items()}
+    turns = {kind: keyed_hash(str(kind), str(seed), "turn") for kind in weights}
+    ranked = sorted(shares, key=lambda kind: (-shares[kind][1], turns[kind]))
+    more = ranked[: n - sum(whole for whole, _ in shares.values())]
+    return {kind: whole + (kind in more) for kind, (whole, _) in shares.items()}
+
+
+def _draw(
+    version: BuiltVersion,
+    config: str,
+    earlier: Sequence[Batch],
+    rows: Iterable[_Row],
+    kind_of: Callable[[_Row], _Kind],
+    wanted: Mapping[_Kind, int],
+    seed: int,
+) -> tuple[list[Item], dict[_Kind, int]]:
+    """Draw items of each kind, of new groups first; return how many of a kind are lacking too."""
+    done = {item.id for batch in earlier for item in batch.items.values()}
+    used: set[str] = set()
+    left: defaultdict[_Kind, list[_Row]] = defaultdict(list)
+    for row in rows:
+        if row["id"] in done:
+            used.add(row["group"] or row["id"])
+        elif (kind := kind_of(row)) in wanted:
+            left[kind].append(row)
+    drawn: list[_Row] = []
+    short: dict[_Kind, int] = {}
+    for kind in sorted(wanted, key=lambda kind: (len(left[kind]), kind)):
+        first: list[_Row] = []
+        others: list[_Row] = []
+        for row in _rank(left[kind], seed, "sample"):
+            group = row["group"] or row["id"]
+            is_new = group not in used and len(first) < wanted[kind]
+            (first if is_new else others).append(row)
+            used.update([group] if is_new else ())
+        found = (first + others)[: wanted[kind]]
+        drawn += found
+        if len(found) < wanted[kind]:
+            short[kind] = wanted[kind] - len(found)
+    texts = check_unchanged(version, config, earlier, [row["id"] for row in drawn])
+    items = [
+        Item(row["id"], *texts[row["id"]], {name: row[name] for name in _FACTS})
+        for row in _rank(drawn, seed, "order")
+    ]
+    return items, dict(sorted(short.items()))
+
+
+def _rank(rows: Iterable[_Row], seed: int, purpose: str) -> list[_Row]:
+    return sorted(rows, key=lambda row: keyed_hash(row["id"], str(seed), purpose))
+
+
+def has_patterns(version: BuiltVersion) -> bool:
+    """Return whether a version has the labels of datasets that are drawn from patterns."""
+    return tuple(version.manifest.labels) == PATTERN_LABELS
+
+
+def _check_labels(version: BuiltVersion, labels: Sequence[str], what: str) -> None:
+    if tuple(version.manifest.labels) != tuple(labels):
+        raise UsageError(
+            f"{version.folder} has the labels {', '.join(version.manifest.labels)}; expected "
+            f"{', '.join(labels)}, as {what} has."
+        )
+
+
+def read_rows(
+    version: BuiltVersion,
+    config: str,
+    columns: Sequence[str],
+    splits: Collection[str] | None = None,
+    ids: Collection[str] | None = None,
+) -> Iterator[dict[str, Any]]:
+    """Yield rows of a version with their split, labels by name.
 
     Args:
-        path: The file, in UTF-8, its cells separated by commas, semicolons or tabs.
-
-    Returns:
-        By code, when to give it, in the order of the file.
+        version: The version.
+        config: Its config.
+        columns: The columns to read.
+        splits: The splits to read; None reads all.
+        ids: The ids to read, unknown ones are ignored; None reads all.
 
     Raises:
-        AnnotationError: The file cannot be read, or lacks a column; a code is blank, has a ``;`` or
-            no description, or occurs twice whatever its case; or there are fewer than two codes.
+        VerificationError: A file is missing or malformed.
     """
-    rows, defects = read_sheet(path, ("code", "description"), mark="")
-    codes: dict[str, str] = {}
-    for line, row in rows:
-        code, description = (" ".join(text.split()) for text in row.values())
-        problem = ""
-        if not code or not description:
-            problem = f"{'no description' if code else 'no code'}; expected both"
-        elif SEPARATOR in code:
-            problem = f"the code {code!r} has a {SEPARATOR}, which separates codes"
-        elif code.casefold() in map(str.casefold, codes):
-            problem = f"the code {code!r} occurs twice"
-        if problem:
-            defects.append(Defect(str(path), line, "", problem))
-        codes[code] = description
-    if not defects and len(codes) < 2:
-        found = f"one code, {next(iter(codes))!r}" if codes else "no code"
-        defects.append(Defect(str(path), 0, "", f"{found}; expected two or more"))
+    wanted = None if ids is None else pa.array(sorted(ids), pa.string())
+    for split in version.manifest.configs[config]:
+        if splits is not None and split not in splits:
+            continue
+        for batch in version.batches(config, split, columns):
+            table = batch if wanted is None else batch.filter(pc.is_in(batch["id"], wanted))
+            for row in table.to_pylist():
+                yield {**row, "label": version.manifest.labels[row["label"]], "split": split}
+
+
+def check_unchanged(
+    version: BuiltVersion, config: str, batches: Sequence[Batch], ids: Collection[str] = ()
+) -> dict[str, tuple[str, str]]:
+    """Check that the items of batches are in a version with the same texts.
+
+    Returns:
+        Premise and hypothesis of these items, and of further ids, by id.
+
+    Raises:
+        AnnotationError: An item is not in the version, or has another text; lists every one.
+    """
+    items = [(batch, key, item) for batch in batches for key, item in batch.items.items()]
+    asked = {*ids, *(item.id for *_, item in items)}
+    rows = read_rows(version, config, ("id", "label", "premise", "hypothesis"), ids=asked)
+    texts = {row["id"]: (row["premise"], row["hypothesis"]) for row in rows}
+    defects = []
+    for batch, key, item in items:
+        if texts.get(item.id) != (item.premise, item.hypothesis):
+            problem = "has another text now" if item.id in texts else "is not in the version"
+            path = str(batch.folder / BATCH_FILE)
+            defects.append(Defect(path, 0, f"pair {key}", f"{item.id!r} {problem}"))
     if defects:
-        raise AnnotationError(
-            defects,
-            "Give a CSV file with the columns code and description, and two codes or more, one in "
-            "a row.",
-        )
-    return codes
+        raise AnnotationError(defects, "Give the version that the batches were drawn from.")
+    return texts

@@ -23,7 +23,7 @@ from nlihub.baselines.reproduction.entries import MAKERS, NEEDS, PAPERS, Entry, 
 from nlihub.baselines.reproduction.from_systems import _sources
 from nlihub.baselines.runs.folder import RECORD
 from nlihub.builders.annotation.batch import BATCH_FILE, Batch
-from nlihub.builders.annotation.task import ERROR
+from nlihub.builders.annotation.questions import ERROR
 from nlihub.builders.bionli import BioNLI
 from nlihub.builders.core.registry import get_builder
 from nlihub.builders.scinli import SciNLI

@@ -13,8 +13,8 @@ from .options import Json, answer, names, quotas, tell
 if TYPE_CHECKING:
     from ..builders.annotation.agreement import AnnotatorAgreement, Quality, Review, Share, Verdict
     from ..builders.annotation.answers import Completions
+    from ..builders.annotation.batch import Batch as ExportedBatch
     from ..builders.annotation.pattern_labels import PatternValidation
-    from ..builders.annotation.task import BatchExport
 
 app = typer.Typer(
     help="Have people judge the evaluation pairs of a dataset that was built from papers, a "
@@ -113,7 +113,7 @@ def sample_command(
     patterns, as SpaceNLI's, to what extent the hypothesis is true, on a scale of five points.
     """
     from .. import annotation
-    from ..builders.annotation.draw import has_patterns
+    from ..builders.annotation.task import has_patterns
     from ..builders.versions.version import BuiltVersion
 
     of_negatives = {"strategies": names(strategies) or None, "n_controls": controls}
@@ -129,7 +129,7 @@ def sample_command(
     _tell_batch(draw(version, batches, **options, seed=seed), as_json)
 
 
-def _tell_batch(made: "BatchExport", as_json: bool) -> None:
+def _tell_batch(made: "ExportedBatch", as_json: bool) -> None:
     for kind, lacking in made.short.items():
         tell(f"{kind}: {lacking:,} fewer than asked for are left")
     tell(f"{made.n_pairs:,} pairs; hand out {made.sheets} alone")

@@ -26,8 +26,8 @@ from nlihub.builders.annotation.agreement import (
 from nlihub.builders.annotation.answers import import_files, read_answers
 from nlihub.builders.annotation.batch import Batch, Item, read_batches, write_batch
 from nlihub.builders.annotation.label_studio import read_label_studio_json
+from nlihub.builders.annotation.questions import RELATION
 from nlihub.builders.annotation.sheets import read_sheet, write_sheet
-from nlihub.builders.annotation.task import RELATION
 from nlihub.builders.core.kappa import fleiss_kappa
 from nlihub.loaders.errors import AnnotationError, OutputError, UsageError
 
@@ -49,7 +49,7 @@ def items_of(n=8, texts=("Parser {} is fast.",), first=0):
 
 
 def export(folder, items, question=QUESTION):
-    write_batch(folder, read_batches(folder), question, items, 3, {})
+    write_batch(folder, len(read_batches(folder)) + 1, question, items, {}, 3)
     return read_batches(folder)
 
 
@@ -140,7 +140,7 @@ def test_people_see_nothing_but_the_texts(tmp_path):
 
 
 def test_a_batch_can_be_read_again_and_has_the_same_bytes(tmp_path):
-    made = [write_batch(tmp_path / n, (), RELATION, items_of(24, ODD), 3, {}) for n in "ab"]
+    made = [write_batch(tmp_path / n, 1, RELATION, items_of(24, ODD), {}, 3) for n in "ab"]
     assert read_batches(tmp_path / "a") == [made[0]]
     files = [sorted(path for path in one.folder.rglob("*") if path.is_file()) for one in made]
     assert [path.read_bytes() for path in files[0]] == [path.read_bytes() for path in files[1]]
@@ -154,19 +154,15 @@ def test_labels_that_nobody_can_choose_among_are_refused(labels, tmp_path):
 
 
 def test_writing_refuses(tmp_path):
-    batches = export(tmp_path, items_of())
+    export(tmp_path, items_of())
     more = items_of(first=8)
     with pytest.raises(OutputError, match="another session"):
-        write_batch(tmp_path, (), QUESTION, more, 3, {})
-    with pytest.raises(UsageError, match="another folder"):
-        write_batch(tmp_path, batches, QUESTION, more, 5, {})
-    with pytest.raises(UsageError, match="another folder"):
-        write_batch(tmp_path, batches, RELATION, more, 3, {})
+        write_batch(tmp_path, 1, QUESTION, more, {}, 3)
     with pytest.raises(UsageError, match="no pairs"):
-        write_batch(tmp_path, batches, QUESTION, [], 3, {})
+        write_batch(tmp_path, 2, QUESTION, [], {}, 3)
     (tmp_path / "file").write_text("")
     with pytest.raises(OutputError):
-        write_batch(tmp_path / "file", (), QUESTION, more, 3, {})
+        write_batch(tmp_path / "file", 1, QUESTION, more, {}, 3)
 
 
 def test_of_two_sessions_at_once_one_wins(tmp_path):
@@ -176,7 +172,7 @@ def test_of_two_sessions_at_once_one_wins(tmp_path):
     def session():
         barrier.wait()
         try:
-            write_batch(tmp_path, (), QUESTION, items_of(), 3, {})
+            write_batch(tmp_path, 1, QUESTION, items_of(), {}, 3)
             outcomes.append("won")
         except OutputError:
             outcomes.append("told")

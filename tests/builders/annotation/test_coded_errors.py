@@ -10,8 +10,9 @@ import pytest
 from command_line import run_command
 from nlihub.builders.annotation.agreement import Share, to_json
 from nlihub.builders.annotation.batch import Item, read_batches, write_batch
+from nlihub.builders.annotation.questions import ERROR, read_coding_scheme
 from nlihub.builders.annotation.sheets import read_sheet
-from nlihub.builders.annotation.task import ERROR, import_answers, read_coding_scheme, review
+from nlihub.builders.annotation.task import import_answers, review
 from nlihub.builders.core.kappa import fleiss_kappa
 from nlihub.loaders.errors import AnnotationError, UsageError
 
@@ -39,7 +40,7 @@ def errors_of(n):
 
 
 def write(folder, n=6, n_coders=2):
-    return write_batch(folder, (), QUESTION, errors_of(n), n_coders, ORIGIN)
+    return write_batch(folder, 1, QUESTION, errors_of(n), {}, n_coders, ORIGIN)
 
 
 def import_codes(batch, files):

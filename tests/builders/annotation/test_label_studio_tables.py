@@ -13,9 +13,9 @@ from nlihub.builders.annotation.label_studio import (
     read_label_studio_json,
     read_label_studio_table,
 )
-from nlihub.builders.annotation.pattern_labels import SCALE
+from nlihub.builders.annotation.questions import ERROR, SCALE
 from nlihub.builders.annotation.sheets import COMPLETED
-from nlihub.builders.annotation.task import ERROR, import_answers, review
+from nlihub.builders.annotation.task import import_answers, review
 from nlihub.builders.spacenli import SpaceNLI
 from nlihub.loaders.errors import AnnotationError, UsageError
 from paper_corpus import make_papers, write_lines
@@ -228,7 +228,7 @@ def test_codes_of_errors(tmp_path):
         for k in range(4)
     ]
     question = replace(ERROR, labels=scheme)
-    made = write_batch(tmp_path / "e", (), question, errors, 2, {})
+    made = write_batch(tmp_path / "e", 1, question, errors, {}, 2)
     first, second, third, _ = made.items
     further = {"choices": ["entity similarity", "mix up"]}
     given = {

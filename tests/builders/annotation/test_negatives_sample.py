@@ -9,7 +9,6 @@ import pytest
 from command_line import run_command
 from nlihub.builders.annotation.agreement import Share, to_json, wilson_interval
 from nlihub.builders.annotation.batch import read_batches
-from nlihub.builders.annotation.draw import draw_negatives
 from nlihub.builders.annotation.sheets import read_sheet, write_sheet
 from nlihub.builders.bionli import BioNLI
 from nlihub.builders.scinli import SciNLI
@@ -104,23 +103,34 @@ def test_the_sample_is_blind(version, tmp_path):
 
 
 def test_the_draw_depends_on_ids_and_seed_alone(version, tmp_path):
-    built = BuiltVersion(version)
     turned = {"train": rows_of(10, "a")[::-1], "test": rows_of(10, "b")}
     other = build_rows(tmp_path / "turned", BioNLI.SPEC, {"test": turned["test"]}).folder
-    draws = [draw_negatives(built, (), ["GEN", "SEN"], 9, 2, seed) for seed in (1, 1, 2)]
-    ids = [[item.id for item in drawn.items] for drawn in draws]
+    draws = [
+        nlihub.annotation.sample_negatives(
+            version,
+            tmp_path / f"b{n}",
+            strategies=["GEN", "SEN"],
+            n_pairs=9,
+            n_controls=2,
+            seed=seed,
+        )
+        for n, seed in enumerate(({}, {}, {"seed": 2}))
+    ]
+    ids = [[item.id for item in drawn.items.values()] for drawn in draws]
     assert ids[0] == ids[1] and set(ids[0]) != set(ids[2])
-    kinds = [item.facts["category"] for item in draws[0].items]
+    kinds = [item.facts["category"] for item in draws[0].items.values()]
     assert {kind: kinds.count(kind) for kind in kinds} in (
         {"GEN": 4, "SEN": 3, "controls": 2},
         {"GEN": 3, "SEN": 4, "controls": 2},
     )
-    assert len(draw_negatives(BuiltVersion(other), (), None, None, 0, 1).items) == 30
+    assert nlihub.annotation.sample_negatives(other, tmp_path / "other").n_pairs == 30
 
 
-def test_a_mechanism_comes_again_where_none_is_left(version):
-    found = draw_negatives(BuiltVersion(version), (), ["GEN", "SEN"], 50, 0, 1)
-    assert len({item.id for item in found.items}) == len(found.items) == 40
+def test_a_mechanism_comes_again_where_none_is_left(version, tmp_path):
+    found = nlihub.annotation.sample_negatives(
+        version, tmp_path, strategies=["GEN", "SEN"], n_pairs=50
+    )
+    assert len({item.id for item in found.items.values()}) == found.n_pairs == 40
     assert found.short == {"GEN": 5, "SEN": 5}
 
 

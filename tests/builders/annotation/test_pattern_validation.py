@@ -12,7 +12,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from nlihub.builders.annotation.agreement import to_json
 from nlihub.builders.annotation.batch import read_batches
-from nlihub.builders.annotation.draw import draw_problems, read_rows
 from nlihub.builders.annotation.pattern_labels import (
     MAPPINGS,
     MAX_EXHAUSTIVE,
@@ -22,6 +21,7 @@ from nlihub.builders.annotation.pattern_labels import (
     mapped_kappa,
 )
 from nlihub.builders.annotation.sheets import read_sheet, write_sheet
+from nlihub.builders.annotation.task import read_rows
 from nlihub.builders.core.kappa import cohen_kappa
 from nlihub.builders.scinli import SciNLI
 from nlihub.builders.spacenli import SpaceNLI
@@ -142,18 +142,18 @@ def test_the_sample_is_blind(version, tmp_path):
     assert "TextArea" not in config
 
 
-def test_patterns_and_classes_are_chosen(version):
-    built = BuiltVersion(version)
+def test_patterns_and_classes_are_chosen(version, tmp_path):
+    numbers = itertools.count()
 
     def draw(**options):
-        given = {"patterns": None, "categories": None, "n_pairs": None, "seed": 1, **options}
-        return draw_problems(built, (), **given)
+        folder = tmp_path / str(next(numbers))
+        return nlihub.annotation.sample_patterns(version, folder, **options)
 
     assert draw().items == draw().items != draw(seed=2).items
     found = draw(categories=["projective"], n_pairs=12)
-    assert {item.facts["category"] for item in found.items} == {"projective"}
+    assert {item.facts["category"] for item in found.items.values()} == {"projective"}
     found = draw(patterns=["4p", "7p"], n_pairs=7)
-    groups = [item.facts["group"] for item in found.items]
+    groups = [item.facts["group"] for item in found.items.values()]
     assert sorted(map(groups.count, ("4p", "7p"))) == [3, 4]
     assert draw(n_pairs=7 * 24).short == {f"{n}p": 1 for n in range(24)}
     with pytest.raises(UnknownNameError, match="no pattern '44p'"):

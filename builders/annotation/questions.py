@@ -1,0 +1,220 @@
+"""The four questions of the papers to people, their answers, and schemes of codes for errors."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from ...loaders.errors import AnnotationError, Defect
+from .sheets import read_sheet
+
+#: The answer where the two texts do not tell.
+UNCLEAR = "unclear"
+#: Between the main answer and further ones, in one cell.
+SEPARATOR = ";"
+#: The answers, from the lowest point of the scale to the highest.
+SCALE = (
+    "definitely false",
+    "most likely false",
+    "unknown",
+    "most likely true",
+    "definitely true",
+)
+
+
+@dataclass(frozen=True)
+class Question:
+    """A question to people about the two texts of an item; its wording may change.
+
+    Attributes:
+        name: Its name: ``relation``, ``follows``, ``truth`` or ``error``.
+        headings: The headings of premise and hypothesis in Label Studio.
+        task: The task, lines of Markdown that end in a list.
+        labels: By answer that is a label or a code, its meaning; may be empty.
+        others: Answers that are no labels, with their meaning.
+        person: What the people are called; their sheets are named after it.
+        several: Whether further answers may follow the main one.
+        may_complete: Whether people may complete sentences that are broken.
+    """
+
+    name: str
+    headings: tuple[str, str] = field(compare=False)
+    task: tuple[str, ...] = field(compare=False)
+    labels: Mapping[str, str]
+    others: Mapping[str, str] = field(default_factory=dict)
+    person: str = "annotator"
+    several: bool = False
+    may_complete: bool = False
+
+    @property
+    def answers(self) -> dict[str, str]:
+        """The meanings of all answers."""
+        return {**self.labels, **self.others}
+
+    def read_cell(self, cell: str) -> tuple[str, str]:
+        """Read what somebody wrote into a cell; case and surrounding blanks do not count.
+
+        Returns:
+            The answer, further ones after ``; ``; blank for a blank cell, or one with a problem.
+            The problem, empty where there is none.
+        """
+        if not cell.strip():
+            return "", ""
+        known = {answer.casefold(): answer for answer in self.answers}
+        parts = [part.strip() for part in (cell.split(SEPARATOR) if self.several else [cell])]
+        for part in parts:
+            if not part:
+                return "", f"{cell!r} has a blank code; write the main code, then ; and others"
+            if part.casefold() not in known:
+                expected = ", ".join(self.answers)
+                return "", f"the answer {part!r} is unknown; expected {expected}"
+        found = [known[part.casefold()] for part in parts]
+        if len(set(found)) < len(found):
+            return "", f"{cell!r} gives a code twice"
+        return f"{SEPARATOR} ".join(found), ""
+
+
+#: How one sentence relates to another. The classes of SciNLI are in our words (section 3.1).
+RELATION = Question(
+    name="relation",
+    headings=("Sentence 1", "Sentence 2"),
+    task=(
+        "Each pair has two sentences from scientific papers. Say how the second (the",
+        "hypothesis) relates to the first (the premise).",
+        "",
+        "- Judge by these two sentences alone. Do not look up the paper, do not guess what",
+        "  stood between or around them, and do not use what you know of the work.",
+    ),
+    labels={
+        "contrasting": "One sentence sets itself against the other: it compares, criticises, "
+        "limits or contradicts something that the other says.",
+        "reasoning": "Sentence 1 gives a reason, a cause or a condition, and sentence 2 what "
+        "follows from it: a result, a conclusion or a decision.",
+        "entailment": "Both sentences speak of the same thing: one says it more generally, more "
+        "exactly or in other words.",
+        "neutral": "Neither sentence depends on the other in meaning: no relation of the kinds "
+        "above.",
+    },
+    others={UNCLEAR: "the two sentences do not tell which of these it is."},
+    may_complete=True,
+)
+
+#: Whether a conclusion follows from what is given for it (BioNLI, section 3.5).
+FOLLOWS = Question(
+    name="follows",
+    headings=("Text", "Conclusion"),
+    task=(
+        "Each pair has a text from an abstract (the premise) and a conclusion (the hypothesis).",
+        "Say whether the conclusion can be drawn from the text.",
+        "",
+        "- Judge by the text. What you know of the field helps to understand it; do not look up",
+        "  the abstract, and do not ask whether the conclusion is true elsewhere.",
+        "- `<re> ... <er>` marks what regulates, `<el> ... <le>` what is regulated; either may be",
+        "  wrong, and then the conclusion cannot be drawn.",
+        "- Judge each pair for itself: nothing says how many conclusions can be drawn.",
+    ),
+    labels={
+        "no": "It cannot: the text says otherwise, or does not say it.",
+        "yes": "The conclusion can be drawn from the text.",
+    },
+    others={UNCLEAR: "cannot be judged: the text or the conclusion cannot be understood."},
+)
+
+#: To what extent a hypothesis is true (SpaceNLI, section 3.1 and its note on the question).
+TRUTH = Question(
+    name="truth",
+    headings=("Premises", "Hypothesis"),
+    task=(
+        "Each problem has one or more premises and a hypothesis. Take the premises as true, and",
+        "say to what extent the hypothesis is true then.",
+        "",
+        "- Read the sentences as everyday English; use what everyone knows of things and places,",
+        "  not special knowledge.",
+        "- Judge each problem for itself, even if it is like another one: nothing says that they",
+        "  have the same answer, nor how often an answer is right.",
+    ),
+    labels=dict(
+        zip(
+            SCALE,
+            (
+                "It cannot be true if the premises are.",
+                "It is hardly true; only an unusual situation would make it so.",
+                "The premises leave it open.",
+                "It is true in all but unusual situations.",
+                "It must be true if the premises are.",
+            ),
+            strict=True,
+        )
+    ),
+    others={
+        "difficult": "the reasoning that it takes is too complex to judge.",
+        "skip": "a sentence is ungrammatical or makes no sense.",
+    },
+)
+
+#: What makes a system err (BioNLI, Table 6); the codes are those of a coding scheme.
+ERROR = Question(
+    name="error",
+    headings=("Premise", "Hypothesis"),
+    task=(
+        "Each row has a premise, a hypothesis, and the gold label of how they relate. One or two",
+        "systems predicted a label; at least one prediction is wrong. Of two systems, which",
+        "stands first changes from row to row.",
+        "Say what made the pair hard, by the codes below.",
+        "",
+        "- Give each error one main code: the one that explains it best. Where others apply",
+        f"  too, add them after it, separated by `{SEPARATOR}`: `main code; another; a third`.",
+        "- Leave an error blank if no code fits.",
+    ),
+    labels={},
+    person="coder",
+    several=True,
+)
+
+
+def read_coding_scheme(path: Path) -> dict[str, str]:
+    """Read a coding scheme from a CSV file with the columns ``code`` and ``description``.
+
+    For example the six categories of BioNLI's Table 6, described in our words::
+
+        code,description
+        multiple pieces of information,Several statements of the text must be combined.
+        abbreviation,"An entity is written out in one sentence, and abbreviated in another."
+        unrelated information,"The two entities are far apart, with other matters in between."
+        mechanism mix up,"Of two experiments on the entities, only one shows the mechanism."
+        noun phrase mix up,"The parts of a noun phrase, such as around a dash, swap their roles."
+        entity similarity,"Another entity has a similar name, or shares a part of it."
+
+    Args:
+        path: The file, in UTF-8, its cells separated by commas, semicolons or tabs.
+
+    Returns:
+        By code, when to give it, in the order of the file.
+
+    Raises:
+        AnnotationError: The file cannot be read, or lacks a column; a code is blank, has a ``;`` or
+            no description, or occurs twice whatever its case; or there are fewer than two codes.
+    """
+    rows, defects = read_sheet(path, ("code", "description"), mark="")
+    codes: dict[str, str] = {}
+    for line, row in rows:
+        code, description = (" ".join(text.split()) for text in row.values())
+        problem = ""
+        if not code or not description:
+            problem = f"{'no description' if code else 'no code'}; expected both"
+        elif SEPARATOR in code:
+            problem = f"the code {code!r} has a {SEPARATOR}, which separates codes"
+        elif code.casefold() in map(str.casefold, codes):
+            problem = f"the code {code!r} occurs twice"
+        if problem:
+            defects.append(Defect(str(path), line, "", problem))
+        codes[code] = description
+    if not defects and len(codes) < 2:
+        found = f"one code, {next(iter(codes))!r}" if codes else "no code"
+        defects.append(Defect(str(path), 0, "", f"{found}; expected two or more"))
+    if defects:
+        raise AnnotationError(
+            defects,
+            "Give a CSV file with the columns code and description, and two codes or more, one in "
+            "a row.",
+        )
+    return codes

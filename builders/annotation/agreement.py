@@ -176,7 +176,6 @@ class AnnotatorAgreement:
             from -1 to 1, higher is better; ``unclear`` is one of its categories. None where it is
             undefined.
         n_for_kappa: Number of those pairs.
-        n_left_out_of_kappa: Number of the other pairs of the batches.
         with_majority: By annotator, the share of answers that equal the majority, among those to
             pairs with a majority.
     """
@@ -189,7 +188,6 @@ class AnnotatorAgreement:
     confusion: Mapping[str, Mapping[str, int]]
     kappa: float | None
     n_for_kappa: int
-    n_left_out_of_kappa: int
     with_majority: Mapping[str, Share]
 
 
@@ -230,7 +228,6 @@ def measure_agreement(
         },
         kappa=fleiss_kappa(ratings),
         n_for_kappa=len(ratings),
-        n_left_out_of_kappa=len(judged) - len(ratings),
         with_majority=tally(
             with_majority, lambda one: one[0], lambda found: share(same for _, same in found)
         ),
@@ -435,7 +432,6 @@ class CodeTally:
             the same main code; its whole is 0 where one coder was asked.
         kappa: Fleiss' kappa of the main code over the same errors, from -1 to 1, higher is better;
             None where it is undefined, as with one coder.
-        n_left_out_of_kappa: Number of the other errors.
     """
 
     origin: Mapping[str, Any]
@@ -448,7 +444,6 @@ class CodeTally:
     blank: Mapping[str, int]
     same_main: Share
     kappa: float | None
-    n_left_out_of_kappa: int
 
 
 class _Coding(NamedTuple):
@@ -499,5 +494,4 @@ def tally_codes(batches: Sequence[Batch], answers: Answers) -> CodeTally:
         blank=answers.blank,
         same_main=share(len(set(found)) == 1 for found in mains),
         kappa=fleiss_kappa(mains),
-        n_left_out_of_kappa=len(errors) - len(mains),
     )

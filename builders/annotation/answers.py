@@ -18,9 +18,18 @@ from ...loaders.atomic_write import whole_file
 from ...loaders.errors import AnnotationError, Defect, UsageError
 from ...loaders.json_text import parse_json
 from .batch import COMPLETIONS_FILE, Batch, Item
-from .label_studio import is_label_studio_table, read_label_studio_json, read_label_studio_table
 from .questions import Question
-from .sheets import ANSWER, COMPLETED, TEXTS, Entries, Entry, read_sheet
+from .sheets import (
+    ANSWER,
+    COMPLETED,
+    TEXTS,
+    Entries,
+    Entry,
+    is_label_studio_table,
+    read_label_studio_json,
+    read_label_studio_table,
+    read_sheet,
+)
 
 ANSWERS_FILE = "answers.json"
 _MAINTAINER = COMPLETIONS_FILE.removesuffix(".csv")

@@ -16,7 +16,6 @@
 
 import errno
 import json
-import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
@@ -27,14 +26,12 @@ from ...loaders.atomic_write import working_folder
 from ...loaders.errors import AnnotationError, Defect, OutputError, UsageError
 from ...loaders.json_text import parse_json
 from ..core.keyed import keyed_hash
-from .label_studio import KEY, labelling_config
 from .questions import Question
-from .sheets import ANSWER, COMPLETED, TEXTS, write_sheet
+from .sheets import ANSWER, COMPLETED, KEY, TEXTS, labelling_config, write_sheet
 
 BATCH_FILE = "batch.json"
 #: The sheet in which the maintainer completes sentences; it overrides those of the annotators.
 COMPLETIONS_FILE = "completions.csv"
-_NAME = re.compile(r"batch-([0-9]{3,})")
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,18 +100,13 @@ def read_batches(folder: Path) -> list[Batch]:
     """Read the batches of a folder, in order; none where it does not exist.
 
     Raises:
-        AnnotationError: A batch is missing or damaged, an item is in two batches, or questions or
-            numbers of people differ between batches; lists every defect.
+        AnnotationError: A batch is missing or damaged, or an item is in two batches; lists every
+            defect.
     """
-    found = {
-        int(match[1]): path
-        for path in (folder.iterdir() if folder.is_dir() else ())
-        if (match := _NAME.fullmatch(path.name))
-    }
     defects: list[Defect] = []
     batches: list[Batch] = []
-    for number in range(1, max(found, default=0) + 1):
-        path = found.get(number, folder / f"batch-{number:03d}") / BATCH_FILE
+    for number in range(1, len(list(folder.glob("batch-[0-9][0-9][0-9]"))) + 1):
+        path = folder / f"batch-{number:03d}" / BATCH_FILE
         try:
             batches.append(_read_batch(path))
         except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
@@ -123,9 +115,6 @@ def read_batches(folder: Path) -> list[Batch]:
     times = Counter(item.id for batch in batches for item in batch.items.values())
     for batch in batches:
         path = batch.folder / BATCH_FILE
-        if (batch.question, batch.n_people) != (batches[0].question, batches[0].n_people):
-            problem = "other answers or people are asked for than in the first batch"
-            defects.append(Defect(str(path), 0, "", problem))
         for key, item in batch.items.items():
             if times[item.id] > 1:
                 defects.append(Defect(str(path), 0, f"pair {key}", f"{item.id!r} occurs twice"))

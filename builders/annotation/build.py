@@ -5,8 +5,6 @@ Source:
     one, and the larger classes are cut to the size of the smallest.
 """
 
-import hashlib
-import json
 import textwrap
 from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping
@@ -17,6 +15,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from ...loaders.errors import CorpusError, UsageError
+from ...loaders.hashing import hash_file
 from ...loaders.paths import local_path
 from ...loaders.releases import Oddities
 from ..core.base import Batch
@@ -30,7 +29,7 @@ from ..versions.open import PathLike
 from ..versions.version import BuiltVersion
 from ..versions.write import build_version
 from .agreement import Review, measure_relations, to_json
-from .answers import Answers, count_sentences, read_answers
+from .answers import ANSWERS_FILE, count_sentences, read_answers
 from .batch import COMPLETIONS_FILE
 from .sheets import COMPLETED, TEXTS
 from .task import EVALUATION, check_unchanged, list_domains, open_batches, read_rows
@@ -83,8 +82,7 @@ def build(
     _check(review)
     confirmed = set(review.confirmed)
     completed = {id_: t for id_, t in review.completions.texts.items() if id_ in confirmed}
-    ids = {key: item.id for batch in there for key, item in batch.items.items()}
-    rows = AnnotatedRows(built, review, completed, _hash(answers, ids))
+    rows = AnnotatedRows(built, review, completed, hash_file(folder / ANSWERS_FILE))
     n_sentences = sum(map(count_sentences, completed.values()))
     construction = {
         **manifest.construction,
@@ -112,15 +110,6 @@ def _check(review: Review) -> None:
             f"all). Write the one to take, or the original, into the sheet {COMPLETIONS_FILE} of "
             "its batch, and import that."
         )
-
-
-def _hash(answers: Answers, ids: Mapping[str, str]) -> str:
-    """Return a sha256 of all answers, by pair and annotator, and of the completed sentences."""
-    content: dict[str, Any] = {ids[key]: dict(given) for key, given in answers.by_key.items()}
-    if texts := answers.completions.texts:
-        completed = {id_: list(found.values()) for id_, found in texts.items()}
-        content = {"answers": content, "completed": completed}
-    return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
 
 
 def _describe(review: Review, n_pairs: int, n_sentences: int) -> str:
@@ -153,7 +142,7 @@ class AnnotatedRows:
         version: The version whose evaluation pairs were annotated.
         review: The state of the annotation.
         completed: The completed sentences of confirmed pairs.
-        answers_hash: sha256 of the answers.
+        answers_hash: sha256 of the file of answers.
 
     Raises:
         VerificationError: A file of the version is missing or malformed.

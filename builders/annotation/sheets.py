@@ -1,20 +1,25 @@
-"""CSV that spreadsheets open and save without changing its texts.
+"""What people fill in: sheets in CSV, and tasks of Label Studio.
 
-Written in UTF-8 with a byte order mark, without which Excel assumes the encoding of the machine;
-separated by commas; rows end in CRLF.
+A spreadsheet opens and saves a sheet without changing its texts: UTF-8 with a byte order mark,
+without which Excel assumes the encoding of the machine; separated by commas; rows end in CRLF. It
+runs a cell as a formula if its first character besides blanks is one of ``= + - @``. Such a cell
+gets a leading apostrophe, and so does one that begins with an apostrophe of its own; reading
+removes one leading apostrophe. So every text comes back exactly.
 
-A spreadsheet runs a cell as a formula if its first character besides blanks is one of ``= + - @``.
-Such a cell gets a leading apostrophe, and so does one that begins with an apostrophe of its own;
-reading removes one leading apostrophe. So every text comes back exactly.
+Source: Label Studio's documentation, pages "Label Studio Task Format", "Export" and the tags
+Choices and Text; exports of Label Studio 1.23.2 in JSON, JSON-MIN, CSV and TSV.
 """
 
 import csv
 import io
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree
 
 from ...loaders.errors import Defect
+from ...loaders.json_text import parse_json
 
 TEXTS = ("premise", "hypothesis")
 ANSWER = "answer"
@@ -26,6 +31,18 @@ _MARK = "'"
 #: Spreadsheets save with the separator of their country.
 _SEPARATORS = ",;\t"
 _MAX_FIELD_CHARS = 1 << 30  # in place of csv's 128 KiB, which a text may exceed
+
+#: Not "id", which is the task's own number in JSON-MIN.
+KEY = "pair"
+_PERSON = "annotator"
+#: Choices beside the answer, where there may be several: read as ``ANSWER; ONE; ANOTHER``.
+_FURTHER = "further"
+#: By control, the field of its values.
+_CONTROLS = {ANSWER: "choices", _FURTHER: "choices", **dict.fromkeys(COMPLETED, "text")}
+#: Longest header that is looked at; that of an export has some 300 characters.
+_MAX_HEADER_CHARS = 1 << 16
+#: Columns of a table of Label Studio that no sheet has; where two stand, a deleted one is a defect.
+_MARKS = {KEY, _PERSON, "annotation_id", "lead_time", "created_at", "updated_at"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,3 +129,156 @@ def read_sheet(
 
 def _protect(text: str) -> str:
     return _MARK + text if text.lstrip().startswith((_MARK, *_FORMULA_STARTS)) else text
+
+
+# ------------------------------------------------------------------------------------- Label Studio
+
+
+def labelling_config(
+    headings: Mapping[str, str], answers: Mapping[str, str], *, several: bool, may_complete: bool
+) -> str:
+    """Return Label Studio's labelling configuration in XML.
+
+    Args:
+        headings: By column that people see, its heading.
+        answers: By answer, its meaning; may be empty.
+        several: Whether further answers may be chosen beside the one.
+        may_complete: Whether there is a field for each sentence to complete it in.
+    """
+    view = ElementTree.Element("View")
+
+    def add(heading: str, tag: str, **attributes: str) -> ElementTree.Element:
+        ElementTree.SubElement(view, "Header", value=heading)
+        return ElementTree.SubElement(view, tag, attributes)
+
+    for name, heading in headings.items():
+        add(heading, "Text", name=name, value=f"${name}")
+    controls = {ANSWER: ("Answer", "single"), _FURTHER: ("Further answers, if any", "multiple")}
+    for name, (heading, choice) in list(controls.items())[: 1 + several]:
+        is_required = str(name == ANSWER).lower()
+        choices = add(
+            heading, "Choices", name=name, toName=TEXTS[1], choice=choice, required=is_required
+        )
+        for answer, meaning in answers.items():
+            ElementTree.SubElement(choices, "Choice", value=answer, hint=meaning)
+    for name, text in zip(COMPLETED, TEXTS, strict=True) if may_complete else ():
+        heading = f"{headings[text]}, completed if it is broken"
+        field = add(heading, "TextArea", name=name, toName=text, rows="2", editable="true")
+        field.set("maxSubmissions", "1")
+    ElementTree.indent(view)
+    return ElementTree.tostring(view, encoding="unicode") + "\n"
+
+
+def is_label_studio_table(path: Path) -> bool:
+    """Return whether a file has the columns of an export of Label Studio in CSV or TSV."""
+    try:
+        with path.open(encoding="utf-8-sig", newline="") as file:
+            first = file.readline(_MAX_HEADER_CHARS)
+    except (OSError, UnicodeDecodeError):
+        return False
+    columns = (set(next(csv.reader([first], delimiter=d), [])) for d in ",;\t")
+    return any(len(_MARKS & names) > 1 for names in columns)
+
+
+def read_label_studio_json(path: Path) -> Entries:
+    """Read an export of Label Studio in JSON or JSON-MIN: its entries, and the defects of the rest.
+
+    ``completed_by`` (JSON) or ``annotator`` (JSON-MIN) names the person: a number, or an object
+    with a number or an address. A task that a person skipped has no answer from them; a task
+    that nobody answered is left out.
+    """
+    try:
+        records = parse_json(path.read_bytes())
+    except OSError as error:
+        return [], [Defect(str(path), 0, "", f"cannot be read: {error.strerror}")]
+    except ValueError as error:
+        return [], [Defect(str(path), 0, "", f"not JSON: {error}")]
+    if not isinstance(records, list):
+        return [], [Defect(str(path), 0, "", "expected a list of tasks, as JSON or JSON-MIN has")]
+    return _read(path, ((0, f"task {n}", record) for n, record in enumerate(records, 1)))
+
+
+def read_label_studio_table(path: Path) -> Entries:
+    """Read an export of Label Studio in CSV or TSV: its entries, and the defects of the rest.
+
+    It has a row for each task and person, with the data of the task and a column for every
+    control that was used. Several choices are an object of JSON, ``{"choices": ["a", "b"]}``.
+    Skipped tasks are not in it; a row without a person is a task that nobody answered.
+    """
+    rows, defects = read_sheet(path, (KEY, *TEXTS, _PERSON), tuple(_CONTROLS), mark="")
+    records = (
+        (line, "", row | {name: _parse_cell(row[name]) for name in (*_CONTROLS, _PERSON)})
+        for line, row in rows
+    )
+    entries, malformed = _read(path, records)
+    return entries, defects + malformed
+
+
+def _parse_cell(cell: str) -> Any:
+    """Return the object or the list of texts that a cell holds as JSON; else the text itself."""
+    try:
+        value = parse_json(cell)
+    except ValueError:
+        return cell  # a sentence may begin with a bracket
+    is_texts = isinstance(value, list) and all(isinstance(one, str) for one in value)
+    return value if is_texts or isinstance(value, dict) else cell
+
+
+def _read(path: Path, records: Iterator[tuple[int, str, Any]]) -> Entries:
+    entries: list[Entry] = []
+    defects: list[Defect] = []
+    for line, where, record in records:
+        try:
+            data = record.get("data", record)
+            key, *texts = (_text(data[name]) for name in (KEY, *TEXTS))
+            answers = list(_in_task(record) if "data" in record else _in_record(record))
+            entries += [Entry(line, where, person, key, tuple(texts), c) for person, c in answers]
+        except (KeyError, TypeError, AttributeError, ValueError) as error:
+            problem = f"not as Label Studio exports an answer: {type(error).__name__} {error}"
+            defects.append(Defect(str(path), line, where, problem))
+    return entries, defects
+
+
+def _in_task(task: dict[str, Any]) -> Iterator[tuple[str, dict[str, str]]]:
+    if "annotations" not in task:
+        raise ValueError("no annotations: is this the file of tasks, not an export?")
+    for annotation in task["annotations"]:
+        values: dict[str, Any] = {name: [] for name in _CONTROLS}
+        # One that was skipped may hold what had been chosen before.
+        for part in annotation["result"] if annotation.get("was_cancelled") is not True else ():
+            if part["from_name"] in values:
+                values[part["from_name"]] += part["value"][_CONTROLS[part["from_name"]]]
+        yield _person(annotation["completed_by"]), _cells(values)
+
+
+def _in_record(record: dict[str, Any]) -> Iterator[tuple[str, dict[str, str]]]:
+    """Read a record of JSON-MIN or of a table; one that nobody answered names no person."""
+    if any(record.get(name) for name in (*_CONTROLS, _PERSON)):
+        yield _person(record[_PERSON]), _cells(record)
+
+
+def _cells(values: Mapping[str, Any]) -> dict[str, str]:
+    """Return the cells of a sheet: a control has a text, a list of texts, or an object."""
+    texts: dict[str, list[str]] = {}
+    for name, field in _CONTROLS.items():
+        value = values.get(name) or []
+        found = value[field] if isinstance(value, dict) else value
+        texts[name] = [_text(one) for one in ([found] if isinstance(found, str) else found) if one]
+        if len(texts[name]) > 1 and name != _FURTHER:
+            raise ValueError(f"{name}: expected one value, got {texts[name]!r}")
+    cells = {name: "".join(texts[name]) for name in (ANSWER, *COMPLETED)}
+    return cells | {ANSWER: "; ".join([cells[ANSWER], *texts[_FURTHER]])}
+
+
+def _person(value: Any) -> str:
+    if isinstance(value, dict):
+        value = value.get("id") or value.get("email")
+    if isinstance(value, bool) or not isinstance(value, int | str) or not str(value).strip():
+        raise ValueError("the annotator is not known")
+    return str(value)
+
+
+def _text(value: Any) -> str:
+    if not isinstance(value, str):
+        raise TypeError(f"expected a text, got {value!r:.80}")
+    return value

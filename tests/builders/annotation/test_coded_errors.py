@@ -202,7 +202,6 @@ def test_the_tally(tmp_path):
     # Both coded 1 and 2: the same main code once.
     assert found.same_main == Share(1, 2)
     assert found.kappa == fleiss_kappa(["aa", "ab"])
-    assert found.n_left_out_of_kappa == 4
     plain = to_json(found)
     assert plain["codes"]["abbreviation"] == {"n": 4, "of": 6, "value": 4 / 6}
     assert json.loads(json.dumps(plain)) == plain

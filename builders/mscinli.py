@@ -1,8 +1,6 @@
 """MSciNLI (Sadat and Caragea, NAACL 2024), from its authors' release."""
 
-from collections.abc import Mapping
 from functools import partial
-from typing import Any
 
 from ..loaders.errors import SourceNotFoundError
 from ..loaders.fetching import SourceFile, list_sources, obtain
@@ -12,8 +10,8 @@ from ..loaders.releases.scinli import LAYOUT as ACL_LAYOUT
 from .core.options import BuildOptions
 from .core.release_builder import Draw, Part, ReleaseBuilder, Splits
 from .core.schema import SPLITS
-from .core.spec import ConfigSpec, DatasetSpec, PublishedCounts
-from .scinli import ACL_SMALL, MEANINGS, read_pairs
+from .core.spec import ConfigSpec, DatasetSpec
+from .scinli import ACL_PER_CLASS, ACL_SMALL, MEANINGS, published_pairs, read_pairs
 
 _IN_WORDS = {
     "hardware": "hardware",
@@ -22,29 +20,12 @@ _IN_WORDS = {
     "security_privacy": "security and privacy",
     "neurips": "NeurIPS",
 }
-#: Rows a class and domain: Table 2 of MSciNLI, and Table 3 of SciNLI for the domain ``acl``.
+#: Rows a class and domain: Table 2.
 _PER_CLASS = {"train": 6_366, "validation": 50, "test": 200}
-_PER_CLASS_ACL = {"train": 25_353, "validation": 500, "test": 1_000}
 #: Training rows of all domains, together as many as one has, rounded down. The authors' own cut is
 #: a random one that they have not published; that its classes are of one size is our reading.
 #: Source: Table 14, 5,092 rows of each domain.
 MERGED_SMALL = Draw("merged_small", _PER_CLASS["train"] // len(DOMAINS), ("label", "domain"))
-
-
-def _published(rows_per_class: Mapping[str, Mapping[str, int]]) -> Mapping[str, PublishedCounts]:
-    """Return the counts of a config, given the rows a class of each of its domains, by split."""
-    published: dict[str, dict[str, Any]] = {}
-    for split in SPLITS:
-        n_rows = {domain: rows[split] for domain, rows in rows_per_class.items()}
-        per_class = sum(n_rows.values())
-        published[split] = {
-            "rows": len(LABELS) * per_class,
-            "label": dict.fromkeys(LABELS, per_class),
-        }
-        if len(n_rows) > 1:
-            counts = {(domain, label): n for domain, n in n_rows.items() for label in LABELS}
-            published[split]["domain, label"] = counts
-    return published
 
 
 class MSciNLI(ReleaseBuilder):
@@ -102,16 +83,16 @@ class MSciNLI(ReleaseBuilder):
         },
         after=("scinli",),
         published={
-            "default": _published(dict.fromkeys(DOMAINS, _PER_CLASS)),
-            **{name: _published({name: _PER_CLASS}) for name in DOMAINS},
-            "merged_small": _published(
+            "default": published_pairs(dict.fromkeys(DOMAINS, _PER_CLASS)),
+            **{name: published_pairs({name: _PER_CLASS}) for name in DOMAINS},
+            "merged_small": published_pairs(
                 {name: {**_PER_CLASS, "train": MERGED_SMALL.n_per_kind} for name in DOMAINS}
             ),
-            "plus": _published({**dict.fromkeys(DOMAINS, _PER_CLASS), "acl": _PER_CLASS_ACL}),
-            "plus_small": _published(
+            "plus": published_pairs({**dict.fromkeys(DOMAINS, _PER_CLASS), "acl": ACL_PER_CLASS}),
+            "plus_small": published_pairs(
                 {
                     **dict.fromkeys(DOMAINS, _PER_CLASS),
-                    "acl": {**_PER_CLASS_ACL, "train": ACL_SMALL.n_per_kind},
+                    "acl": {**ACL_PER_CLASS, "train": ACL_SMALL.n_per_kind},
                 }
             ),
         },

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Mapping
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from ..loaders.fetching import list_sources
 from ..loaders.releases.scinli import HUMAN_LAYOUT, LABELS, LAYOUT
@@ -47,15 +47,26 @@ def read_pairs(
         }
 
 
-#: Table 3.
-_PER_CLASS = {"train": 25_353, "validation": 500, "test": 1_000}
+#: Rows a class: Table 3.
+ACL_PER_CLASS = {"train": 25_353, "validation": 500, "test": 1_000}
 
 
-def _published(rows_per_class: Mapping[str, int]) -> dict[str, PublishedCounts]:
-    return {
-        split: {"rows": n * len(LABELS), "label": dict.fromkeys(LABELS, n)}
-        for split, n in rows_per_class.items()
-    }
+def published_pairs(
+    rows_per_class: Mapping[str, Mapping[str, int]],
+) -> dict[str, PublishedCounts]:
+    """Return the counts of a config, given the rows a class of each of its domains, by split."""
+    published: dict[str, Any] = {}
+    for split in SPLITS:
+        n_rows = {domain: rows[split] for domain, rows in rows_per_class.items()}
+        per_class = sum(n_rows.values())
+        published[split] = {
+            "rows": len(LABELS) * per_class,
+            "label": dict.fromkeys(LABELS, per_class),
+        }
+        if len(n_rows) > 1:
+            counts = {(domain, label): n for domain, n in n_rows.items() for label in LABELS}
+            published[split]["domain, label"] = counts
+    return published
 
 
 class SciNLI(ReleaseBuilder):
@@ -128,9 +139,9 @@ class SciNLI(ReleaseBuilder):
             "source_datasets": ("original",),
         },
         published={
-            "default": _published(_PER_CLASS),
-            "acl_small": _published({**_PER_CLASS, "train": ACL_SMALL.n_per_kind}),
-            "human": {**_published(_PER_CLASS), "train": {"rows": 2_000}},
+            "default": published_pairs({"acl": ACL_PER_CLASS}),
+            "acl_small": published_pairs({"acl": {**ACL_PER_CLASS, "train": ACL_SMALL.n_per_kind}}),
+            "human": {**published_pairs({"acl": ACL_PER_CLASS}), "train": {"rows": 2_000}},
         },
         exemplars="scinli/human",
         known_defects=frozenset({"no example is in two splits", "no text has two labels"}),

@@ -19,17 +19,7 @@ from ...loaders.errors import AnnotationError, Defect, UsageError
 from ...loaders.json_text import parse_json
 from .batch import COMPLETIONS_FILE, Batch, Item
 from .questions import Question
-from .sheets import (
-    ANSWER,
-    COMPLETED,
-    TEXTS,
-    Entries,
-    Entry,
-    is_label_studio_table,
-    read_label_studio_json,
-    read_label_studio_table,
-    read_sheet,
-)
+from .sheets import ANSWER, COMPLETED, TEXTS, Entries, Entry, read_label_studio, read_sheet
 
 ANSWERS_FILE = "answers.json"
 _MAINTAINER = COMPLETIONS_FILE.removesuffix(".csv")
@@ -196,11 +186,8 @@ def read_answer_file(path: Path, batch: Batch) -> Entries:
         path: The file: a sheet, or a JSON, JSON-MIN, CSV or TSV export.
         batch: A batch of the folder, which tells who has a sheet.
     """
-    suffix = path.suffix.lower()
-    if suffix == ".json":
-        return read_label_studio_json(path)
-    if suffix in (".csv", ".tsv") and is_label_studio_table(path):
-        return read_label_studio_table(path)
+    if (found := read_label_studio(path)) is not None:
+        return found
     if path.name == COMPLETIONS_FILE and batch.question.may_complete:
         return _read_answered_sheet(path, _MAINTAINER, COMPLETED, (ANSWER,))
     # Not any name: "annotator-1-b001 (1).csv", saved twice, would vote twice.
@@ -208,7 +195,7 @@ def read_answer_file(path: Path, batch: Batch) -> Entries:
     if match and match[1] in batch.people:
         return _read_answered_sheet(path, match[1], (ANSWER,), COMPLETED)
     problem = "neither a .csv sheet nor an export of Label Studio in JSON or CSV"
-    if suffix == ".csv":
+    if path.suffix.lower() == ".csv":
         problem = (
             f"not named after {' or '.join(batch.people)}, as in {batch.people[0]}-b001.csv, and "
             "not an export of Label Studio"

@@ -169,8 +169,24 @@ def labelling_config(
     return ElementTree.tostring(view, encoding="unicode") + "\n"
 
 
-def is_label_studio_table(path: Path) -> bool:
-    """Return whether a file has the columns of an export of Label Studio in CSV or TSV."""
+def read_label_studio(path: Path) -> Entries | None:
+    """Read an export of Label Studio: its entries, and the defects of the rest.
+
+    ``completed_by`` (JSON) or ``annotator`` (JSON-MIN, tables) names the person: a number, or an
+    object with a number or an address. A task that a person skipped has no answer from them; a
+    task that nobody answered is left out. In a table several choices are an object of JSON,
+    ``{"choices": ["a", "b"]}``.
+
+    Returns:
+        None where the file is neither JSON nor a table with the columns of an export.
+    """
+    suffix = path.suffix.lower()
+    if suffix == ".json":
+        return _read_json(path)
+    return _read_table(path) if suffix in (".csv", ".tsv") and _is_table(path) else None
+
+
+def _is_table(path: Path) -> bool:
     try:
         with path.open(encoding="utf-8-sig", newline="") as file:
             first = file.readline(_MAX_HEADER_CHARS)
@@ -180,13 +196,7 @@ def is_label_studio_table(path: Path) -> bool:
     return any(len(_MARKS & names) > 1 for names in columns)
 
 
-def read_label_studio_json(path: Path) -> Entries:
-    """Read an export of Label Studio in JSON or JSON-MIN: its entries, and the defects of the rest.
-
-    ``completed_by`` (JSON) or ``annotator`` (JSON-MIN) names the person: a number, or an object
-    with a number or an address. A task that a person skipped has no answer from them; a task
-    that nobody answered is left out.
-    """
+def _read_json(path: Path) -> Entries:
     try:
         records = parse_json(path.read_bytes())
     except OSError as error:
@@ -198,13 +208,7 @@ def read_label_studio_json(path: Path) -> Entries:
     return _read(path, ((0, f"task {n}", record) for n, record in enumerate(records, 1)))
 
 
-def read_label_studio_table(path: Path) -> Entries:
-    """Read an export of Label Studio in CSV or TSV: its entries, and the defects of the rest.
-
-    It has a row for each task and person, with the data of the task and a column for every
-    control that was used. Several choices are an object of JSON, ``{"choices": ["a", "b"]}``.
-    Skipped tasks are not in it; a row without a person is a task that nobody answered.
-    """
+def _read_table(path: Path) -> Entries:
     rows, defects = read_sheet(path, (KEY, *TEXTS, _PERSON), tuple(_CONTROLS), mark="")
     records = (
         (line, "", row | {name: _parse_cell(row[name]) for name in (*_CONTROLS, _PERSON)})

@@ -26,7 +26,7 @@ from nlihub.builders.annotation.agreement import (
 from nlihub.builders.annotation.answers import import_files, read_answers
 from nlihub.builders.annotation.batch import Batch, Item, read_batches, write_batch
 from nlihub.builders.annotation.questions import RELATION
-from nlihub.builders.annotation.sheets import read_label_studio_json, read_sheet, write_sheet
+from nlihub.builders.annotation.sheets import read_label_studio, read_sheet, write_sheet
 from nlihub.builders.core.kappa import fleiss_kappa
 from nlihub.loaders.errors import AnnotationError, OutputError, UsageError
 
@@ -460,7 +460,7 @@ def test_annotators_and_skipped_tasks_of_label_studio(tmp_path):
         annotation(6, "neutral", was_cancelled=True),
     ]
     path.write_text(json.dumps([{**task, "annotations": annotations}]))
-    entries, defects = read_label_studio_json(path)
+    entries, defects = read_label_studio(path)
     assert not defects
     assert [(entry.person, entry.cells["answer"]) for entry in entries] == [
         ("5", "neutral"),
@@ -518,7 +518,7 @@ DATA = {"pair": "k", "premise": "p", "hypothesis": "h"}
 def test_malformed_exports_of_label_studio(tmp_path, content, message):
     path = tmp_path / "a.json"
     path.write_text(content)
-    entries, defects = read_label_studio_json(path)
+    entries, defects = read_label_studio(path)
     assert not entries
     assert len(defects) == 1
     assert message in defects[0].message

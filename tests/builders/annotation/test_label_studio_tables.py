@@ -9,12 +9,7 @@ from label_studio_tables import write_table
 from nlihub.builders.annotation.answers import read_answers
 from nlihub.builders.annotation.batch import Item, read_batches, write_batch
 from nlihub.builders.annotation.questions import ERROR, SCALE
-from nlihub.builders.annotation.sheets import (
-    COMPLETED,
-    is_label_studio_table,
-    read_label_studio_json,
-    read_label_studio_table,
-)
+from nlihub.builders.annotation.sheets import COMPLETED, read_label_studio
 from nlihub.builders.annotation.task import import_answers, review
 from nlihub.builders.spacenli import SpaceNLI
 from nlihub.loaders.errors import AnnotationError, UsageError
@@ -51,8 +46,7 @@ def records_of(folder, given):
 def test_a_table_is_read_as_it_was_written(tmp_path):
     path = tmp_path / "project-1.csv"
     path.write_text(EXPORT, encoding="utf-8", newline="")
-    assert is_label_studio_table(path)
-    entries, defects = read_label_studio_table(path)
+    entries, defects = read_label_studio(path)
     assert not defects
     found = [
         (e.line, e.person, e.key, e.texts[0], e.cells["answer"], tuple(map(e.cells.get, COMPLETED)))
@@ -78,7 +72,7 @@ def test_a_table_is_read_as_it_was_written(tmp_path):
 def test_choices_are_texts_or_json(tmp_path, cell, answer):
     record = {"pair": "k", "premise": "[p]", "hypothesis": '{"h": 1}', "annotator": "a@b.org"}
     path = write_table(tmp_path / "a.csv", [{**record, "answer": cell, **META}])
-    (entry,), defects = read_label_studio_table(path)
+    (entry,), defects = read_label_studio(path)
     assert not defects
     assert (entry.cells["answer"], entry.texts) == (answer, ("[p]", '{"h": 1}'))
     assert entry.person == "a@b.org"
@@ -96,7 +90,7 @@ def test_choices_are_texts_or_json(tmp_path, cell, answer):
 def test_malformed_rows_name_their_line(tmp_path, change, line, message):
     record = {"pair": "k", "premise": "p", "hypothesis": "h", "annotator": 1, "answer": "a"}
     path = write_table(tmp_path / "a.csv", [{**record, **META, **change}])
-    entries, (defect,) = read_label_studio_table(path)
+    entries, (defect,) = read_label_studio(path)
     assert not entries
     assert defect.line == line and message in defect.message
 
@@ -105,8 +99,7 @@ def test_malformed_rows_name_their_line(tmp_path, change, line, message):
 def test_a_missing_column_is_told_in_one_line(tmp_path, missing):
     record = {"pair": "k", "premise": "p", "hypothesis": "h", "annotator": 1, "answer": "a"}
     path = write_table(tmp_path / "a.csv", [{**record, **META}], without=[missing])
-    assert is_label_studio_table(path)
-    _, (defect,) = read_label_studio_table(path)
+    _, (defect,) = read_label_studio(path)
     message = f"no column {missing}; expected pair, premise, hypothesis, annotator"
     assert (defect.line, defect.message) == (1, message)
 
@@ -115,15 +108,15 @@ def test_a_missing_column_is_told_in_one_line(tmp_path, missing):
 def test_other_files_are_no_tables_of_label_studio(tmp_path, text):
     path = tmp_path / "a.csv"
     path.write_text(text, encoding="latin-1")
-    assert not is_label_studio_table(path)
-    assert not is_label_studio_table(tmp_path / "none.csv")
+    assert read_label_studio(path) is None
+    assert read_label_studio(tmp_path / "none.csv") is None
 
 
 def test_tasks_that_nobody_answered_are_left_out_of_json_min(tmp_path):
     record = {"pair": "k", "premise": "p", "hypothesis": "h", "annotator": None}
     path = tmp_path / "a.json"
     path.write_text(json.dumps([record, {**record, "annotator": 7, "answer": "a"}]))
-    entries, defects = read_label_studio_json(path)
+    entries, defects = read_label_studio(path)
     assert not defects
     assert [(entry.person, entry.cells["answer"]) for entry in entries] == [("7", "a")]
 

@@ -231,43 +231,32 @@ def measure_patterns(
             status=status,
         )
 
+    def scale(name: str) -> AnnotatorScale:
+        given = Counter(found.get(name) for found in answers.by_key.values())
+        return AnnotatorScale(MAPPINGS[chosen[name]], {a: given[a] for a in (*SCALE, *others)})
+
     problems = judge(batches, labelled)
     patterns = tally(problems, lambda one: one.item.facts["group"], verdict)
-    to_remove = [
-        name
-        for status in (NO_MAJORITY, LOW_AGREEMENT)
-        for name, found in patterns.items()
-        if found.status == status
-    ]
+    status_of = {name: found.status for name, found in patterns.items()}
+    ranked = sorted(patterns, key=lambda name: status_of[name] == LOW_AGREEMENT)
+    to_remove = [name for name in ranked if status_of[name] in (NO_MAJORITY, LOW_AGREEMENT)]
 
     def unanimity(problems: Sequence[Judged]) -> Unanimity:
         left = (one for one in problems if one.item.facts["group"] not in to_remove)
         return Unanimity(unanimous(problems), unanimous(left))
 
-    pairs = [
-        PairKappa(
-            pair,
-            table.total(),
-            _as_float(mapped_kappa(table, SYMMETRIC, SYMMETRIC)),
-            _as_float(mapped_kappa(table, chosen[pair[0]], chosen[pair[1]])),
-        )
-        for pair, table in counts.items()
-    ]
+    pairs = []
+    for pair, table in counts.items():
+        mappings = (SYMMETRIC, SYMMETRIC), (chosen[pair[0]], chosen[pair[1]])
+        kappas = (mapped_kappa(table, *names) for names in mappings)
+        shown = (None if kappa is None else float(kappa) for kappa in kappas)
+        pairs.append(PairKappa(pair, table.total(), *shown))
     by_label = tally(problems, lambda one: one.label, unanimity)
     classified = [one for one in problems if one.item.facts["category"] is not None]
     return PatternValidation(
         kappa=_mean(pair.chosen for pair in pairs),
         symmetric_kappa=_mean(pair.symmetric for pair in pairs),
-        annotators={
-            name: AnnotatorScale(
-                MAPPINGS[chosen[name]],
-                {
-                    answer: sum(given.get(name) == answer for given in answers.by_key.values())
-                    for answer in (*SCALE, *others)
-                },
-            )
-            for name in people
-        },
+        annotators={name: scale(name) for name in people},
         pairs=pairs,
         problems=_count_outcomes(problems),
         unanimous=unanimity(problems),
@@ -351,7 +340,3 @@ def _count_outcomes(problems: Iterable[Judged]) -> dict[str, int]:
 def _mean(kappas: Iterable[float | None]) -> float | None:
     found = [kappa for kappa in kappas if kappa is not None]
     return sum(found) / len(found) if found else None
-
-
-def _as_float(kappa: Fraction | None) -> float | None:
-    return None if kappa is None else float(kappa)

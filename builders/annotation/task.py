@@ -312,16 +312,10 @@ def open_batches(folder: Path) -> list[Batch]:
     """Read the batches of a folder.
 
     Raises:
-        UsageError: There is no batch, or it asks a question of a newer nlihub.
+        UsageError: There is no batch.
         AnnotationError: A batch is missing or damaged.
     """
     found = read_batches(folder)
-    for batch in found:
-        if batch.question.name not in MEASURES:
-            raise UsageError(
-                f"{batch.folder} asks the question {batch.question.name!r}; expected "
-                f"{', '.join(MEASURES)}. Was it made by a newer nlihub?"
-            )
     if not found:
         raise UsageError(
             f"{folder} has no batch; make one: nlihub annotate export, nlihub annotate sample, or "

@@ -461,21 +461,18 @@ def tally_codes(batches: Sequence[Batch], answers: Answers) -> CodeTally:
     """
     names = batches[0].question.labels
     errors = {key: item for batch in batches for key, item in batch.items.items()}
-    codings = {
-        key: [
-            _Coding(item, coder, answer.split(f"{SEPARATOR} "))
-            for coder, answer in answers.by_key[key].items()
-        ]
+    everything = [
+        _Coding(item, coder, answer.split(f"{SEPARATOR} "))
         for key, item in errors.items()
-    }
-    everything = [coding for found in codings.values() for coding in found]
+        for coder, answer in answers.by_key[key].items()
+    ]
+    mains = tally(everything, lambda one: one.item.id, lambda found: [c.codes[0] for c in found])
 
     def shares(codings: Sequence[_Coding]) -> dict[str, Share]:
         return {name: share(coding.codes[0] == name for coding in codings) for name in names}
 
     n_coders = batches[0].n_people
-    by_all = [found for found in codings.values() if len(found) == n_coders > 1]
-    mains = [[coding.codes[0] for coding in found] for found in by_all]
+    by_all = [found for found in mains.values() if len(found) == n_coders > 1]
     values = {
         column: sorted({item.facts[column] for item in errors.values()})
         for column in next(iter(errors.values())).facts
@@ -483,7 +480,7 @@ def tally_codes(batches: Sequence[Batch], answers: Answers) -> CodeTally:
     return CodeTally(
         origin=batches[0].origin,
         n_errors=len(errors),
-        n_uncoded=sum(not found for found in codings.values()),
+        n_uncoded=len(errors) - len(mains),
         codes=shares(everything),
         further={name: share(name in coding.codes[1:] for coding in everything) for name in names},
         by={
@@ -492,6 +489,6 @@ def tally_codes(batches: Sequence[Batch], answers: Answers) -> CodeTally:
         },
         by_coder=tally(everything, lambda one: one.coder, shares, answers.blank),
         blank=answers.blank,
-        same_main=share(len(set(found)) == 1 for found in mains),
-        kappa=fleiss_kappa(mains),
+        same_main=share(len(set(found)) == 1 for found in by_all),
+        kappa=fleiss_kappa(by_all),
     )

@@ -207,17 +207,11 @@ def _read_answered_sheet(
     path: Path, person: str, required: Sequence[str], optional: Sequence[str]
 ) -> Entries:
     rows, defects = read_sheet(path, ("id", *TEXTS, *required), optional)
-    entries = [
-        Entry(
-            line,
-            "",
-            person,
-            row["id"],
-            tuple(row[name] for name in TEXTS),
-            {name: row[name] for name in (ANSWER, *COMPLETED)},
-        )
-        for line, row in rows
-    ]
+    entries = []
+    for line, row in rows:
+        texts = tuple(row[name] for name in TEXTS)
+        cells = {name: row[name] for name in (ANSWER, *COMPLETED)}
+        entries.append(Entry(line, "", person, row["id"], texts, cells))
     return entries, defects
 
 

@@ -230,6 +230,16 @@ def _write_json(path: Path, value: object) -> None:
     path.write_text(json.dumps(value, indent=2) + "\n", encoding="utf-8")
 
 
+_HOW = """# How to answer
+
+{task}
+- Work alone: do not discuss a row with the others before all are done.
+- Answer each row. Leave one blank only if you have not come to it.
+
+## Answers
+
+{answers}
+"""
 #: What a question that lets people complete sentences says of it.
 _COMPLETE = f"""
 ## Broken sentences
@@ -252,19 +262,7 @@ In Label Studio: choose an answer and submit.
 
 def _instructions(question: Question) -> str:
     """Return the instructions in Markdown; SciNLI, section 3.3, judges by the two texts alone."""
-    answers = [
-        f"- `{answer}`{': ' * bool(meaning)}{meaning}"
-        for answer, meaning in question.answers.items()
-    ]
-    lines = [
-        "# How to answer",
-        "",
-        *question.task,
-        "- Work alone: do not discuss a row with the others before all are done.",
-        "- Answer each row. Leave one blank only if you have not come to it.",
-        "",
-        "## Answers",
-        "",
-        *answers,
-    ]
-    return "\n".join(lines) + "\n" + _COMPLETE * question.may_complete + _WHERE
+    meanings = question.answers.items()
+    answers = [f"- `{answer}`{': ' * bool(meaning)}{meaning}" for answer, meaning in meanings]
+    text = _HOW.format(task="\n".join(question.task), answers="\n".join(answers))
+    return text + _COMPLETE * question.may_complete + _WHERE

@@ -201,14 +201,10 @@ def _harmonize(rows: Any, scheme: str, order: tuple[str, ...], name: str | None)
     def convert(batch: dict[str, list[Any]]) -> dict[str, list[Any]]:
         labels = batch["label"]
         for label in labels:
-            if label in (None, -1):
+            if label is None or not 0 <= label < len(names):
                 raise SchemaError(
-                    "A row has no label (SNLI writes -1): filter such rows out first."
-                )
-            if not 0 <= label < len(names):
-                raise SchemaError(
-                    f"A row has the label {label}, but the ids of {', '.join(names)} are 0 to "
-                    f"{len(names) - 1}: the names of the column are not those of its ids."
+                    f"A row has the label {label}; expected an id of {', '.join(names)}, 0 to "
+                    f"{len(names) - 1}. Filter rows without a label (-1 in SNLI) out first."
                 )
         return {
             **{name: batch.get(name, [None] * len(labels)) for name in COLUMNS},

@@ -119,9 +119,9 @@ def test_datasets_of_others():
     [
         (datasets.Dataset.from_dict({"label": [0, 1]}), "expected a class label"),
         (datasets.Dataset.from_dict({"gold": ["a"]}), "expected a class label"),
-        (rows_of(LABELS["spacenli"], [0, -1]), "no label .SNLI writes -1."),
-        (beyond(LABELS["spacenli"], [0, 5]), "has the label 5, but the ids of .* are 0 to 2"),
-        (rows_of(LABELS["spacenli"], [0, None]), "no label"),
+        (rows_of(LABELS["spacenli"], [0, -1]), "has the label -1; expected an id"),
+        (beyond(LABELS["spacenli"], [0, 5]), "has the label 5; expected an id of .*, 0 to 2"),
+        (rows_of(LABELS["spacenli"], [0, None]), "has the label None"),
         (rows_of(["yes", "no"], [0]), "label 'yes' is not in the scheme"),
     ],
 )

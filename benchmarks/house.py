@@ -8,7 +8,8 @@ those of two beside each other. The files are parsed; nothing of them is importe
   the rooms imports, at its top or in a function; ``__init__.py`` excluded. They are listed below
   the table. Modules that are imported by a computed name are not seen as imported.
 - names at the top: what ``__init__.pyi`` imports; in older checkouts, ``__all__``.
-- options of nlihub build: the parameters of ``build`` in ``cli/datasets.py`` but its arguments.
+- options of nlihub build: the parameters of ``build`` in ``cli/datasets.py`` but its arguments; a
+  group of options counts once.
 - lines that declare an option: lines at the interface that have it as a parameter, a field or an
   item of a docstring (``seed:``), as a type of the command line (``Seed = Annotated[``) or as a
   flag (``--seed``). The interface is ``src/nlihub`` and, in ``builders``, the modules in
@@ -113,7 +114,8 @@ def count_build_options(checkout: Path) -> int:
     path = checkout / "src/nlihub/cli/datasets.py"
     for node in ast.parse(path.read_text(encoding="utf-8")).body:
         if isinstance(node, ast.FunctionDef) and node.name in ("build", "build_command"):
-            hints = [ast.unparse(a.annotation) for a in node.args.args if a.annotation]
+            parameters = [*node.args.args, *node.args.kwonlyargs]
+            hints = [ast.unparse(a.annotation) for a in parameters if a.annotation]
             return sum("typer.Argument" not in hint for hint in hints)
     raise SystemExit(f"{path} has no function build.")
 

@@ -2,11 +2,8 @@
 
 import importlib
 import re
-from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
-import typer
 from nlihub.baselines.reports.published import PublishedResult, published_results
 from nlihub.baselines.reproduction.entries import NEEDS, PAPERS, Entry, entries
 from nlihub.builders.core.markdown import markdown_table
@@ -161,45 +158,12 @@ def _python(name: str) -> str:
 
 
 def _command_line() -> str:
-    parts = [
-        "# Command line",
+    return (
+        "# Command line\n\n"
         "Answers go to stdout, in JSON with `--json`; everything else goes to stderr. Exit codes: "
-        "0 done, 1 a check failed or data are malformed, 2 wrong use.",
-    ]
-    for path, command in leaf_commands(typer.main.get_command(app), "nlihub"):
-        parts += [f"## `{path}`", *_command(path, command)]
-    return "\n\n".join(parts) + "\n"
-
-
-def leaf_commands(command: Any, path: str) -> Iterator[tuple[str, Any]]:
-    """Yield every command with the words that call it."""
-    if not hasattr(command, "commands"):
-        yield path, command
-        return
-    context = typer.Context(command)
-    for name in command.list_commands(context):
-        yield from leaf_commands(command.get_command(context, name), f"{path} {name}")
-
-
-def _command(path: str, command: Any) -> Iterator[str]:
-    context = typer.Context(command, info_name=path)
-    usage = " ".join(command.collect_usage_pieces(context))
-    yield f"```text\n{path} {usage}\n```"
-    yield _prose(command.help or "")
-    subjects: dict[str, list[str]] = {"Arguments": []}
-    for parameter in command.get_params(context):
-        record = parameter.get_help_record(context)
-        if record is None or "--help" in record[0] or record[1] == "[required]":
-            continue
-        is_argument = parameter.param_type_name == "argument"
-        usual = "Arguments" if is_argument else "Options"
-        subject = getattr(parameter, "rich_help_panel", None) or usual
-        subjects.setdefault(subject, []).append(f"`{record[0]}`\n:   {_prose(record[1])}")
-    options = subjects.pop("Options", [])
-    for subject, listed in {**subjects, "Options": options}.items():
-        if listed:
-            yield f"**{subject}**"
-            yield "\n\n".join(listed)
+        "0 done, 1 a check failed or data are malformed, 2 wrong use.\n\n"
+        + app.generate_docs(heading_level=2, max_heading_level=2, flatten_commands=True)
+    )
 
 
 def _prose(text: str) -> str:

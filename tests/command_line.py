@@ -60,6 +60,17 @@ def run_command(*arguments, cwd=None, env=None):
     return subprocess.CompletedProcess(command, code, *texts)
 
 
+def leaf_commands(app=None, path=()):
+    """Yield the words of every command, as one text, and the command."""
+    from nlihub.cli import app as program
+
+    for name, command in (app or program).resolved_commands().items():
+        if command.default_command is None:
+            yield from leaf_commands(command, (*path, name))
+        elif not name.startswith("-"):
+            yield " ".join((*path, name)), command
+
+
 def _stream_handlers():
     """The handlers of libraries that write to standard error as it was at their import."""
     known = [logging.getLogger(), *map(logging.getLogger, logging.root.manager.loggerDict)]

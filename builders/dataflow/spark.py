@@ -46,11 +46,6 @@ def spark_engine(session: "SparkSession | None" = None, folder: Path | None = No
     return _SparkEngine(spark, folder, _SparkSQL(spark).write if folder is not None else None)
 
 
-def start_spark(wanted: bool) -> Engine | None:
-    """Return the engine of an option that asks for Spark, or None."""
-    return spark_engine() if wanted else None
-
-
 def _begin(builder: "SparkSession.Builder") -> "SparkSession":
     spark = builder.appName("nlihub").getOrCreate()
     context = spark.sparkContext

@@ -3,14 +3,12 @@
 import re
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated
+
+from cyclopts import Parameter
 
 from ...loaders.errors import UsageError
 from ...loaders.paths import local_path
 from ..core.schema import is_name
-from .option_groups import Option, OptionGroup
-
-_GROUP = "About the dataset"
 
 
 @dataclass(frozen=True)
@@ -42,29 +40,21 @@ class Declared:
             raise UsageError(f"The language is {self.language!r}; expected a code, such as en.")
 
 
+@Parameter(name="*", group="About the dataset")
 @dataclass(frozen=True)
-class About(OptionGroup):
+class About:
     """What its maker says of a dataset, apart from its name."""
 
-    pretty_name: Annotated[
-        str | None, Option("Its name in prose; by default made of its name.", _GROUP)
-    ] = None
-    license: Annotated[
-        str,
-        Option(
-            "Its licence: apache-2.0, mit, cc-by-4.0, cc-by-sa-4.0 or other, that of the material.",
-            _GROUP,
-        ),
-    ] = "other"
-    copyright: Annotated[
-        str | None,
-        Option("The line that the licence asks to keep; by default names no person.", _GROUP),
-    ] = None
-    citation: Annotated[
-        Path | None,
-        Option("File with its BibTeX; by default an entry that cites the procedure.", _GROUP),
-    ] = None
-    language: Annotated[str, Option("Code of its language.", _GROUP)] = "en"
+    pretty_name: str | None = None
+    """Its name in prose; by default made of its name."""
+    license: str = "other"
+    """Its licence: apache-2.0, mit, cc-by-4.0, cc-by-sa-4.0 or other, that of the material."""
+    copyright: str | None = None
+    """The line that the licence asks to keep; by default names no person."""
+    citation: Path | None = None
+    """File with its BibTeX; by default an entry that cites the procedure."""
+    language: str = "en"
+    """Code of its language."""
 
     def declare(self, name: str, material: str, credit: str) -> Declared:
         """Return all that is said of the dataset, filled in where its maker says nothing.

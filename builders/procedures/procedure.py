@@ -14,6 +14,8 @@ from importlib import import_module
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Protocol, Self
 
+from cyclopts import Parameter
+
 from ...loaders.errors import UsageError, VerificationError
 from ...loaders.progress import Tell
 from ..core.base import NLIBuilder, Rows
@@ -22,17 +24,18 @@ from ..core.options import BuildOptions
 from ..core.spec import DatasetSpec
 from ..dataflow.report import ConstructionReport
 from .about import Declared
-from .option_groups import Option, OptionGroup
 
 #: The procedures by the names of their folders.
 PROCEDURES = ("papers", "abstracts", "patterns")
 
 
+@Parameter(name="*")
 @dataclass(frozen=True)
-class Recipe(OptionGroup):
+class Recipe:
     """What the rows of a procedure depend on, besides the material that they are made from."""
 
-    seed: Annotated[int, Option("Decides every random choice.", "Random choices")] = 1
+    seed: Annotated[int, Parameter(group="Random choices")] = 1
+    """Decides every random choice."""
 
     def parameters(self) -> Mapping[str, Any]:
         """Return the recipe as plain values, for the manifest."""

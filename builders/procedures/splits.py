@@ -13,11 +13,13 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Annotated, Any, NamedTuple, TypeAlias, TypeVar
 
+from cyclopts import Parameter
+
 from ...loaders.errors import UsageError
 from ..core.keyed import keyed_number
 from ..core.schema import SPLITS
 from .about import check_domain
-from .option_groups import Option
+from .options import read_by
 
 #: Why a paper is in no split.
 NO_YEAR = "the paper has no year"
@@ -32,7 +34,8 @@ _Value = TypeVar("_Value")
 PerDomain: TypeAlias = _Value | Mapping[str, _Value]
 Years = tuple[int, int]
 Shares = tuple[float, float, float]
-GROUP = "Splits"
+#: The options on splits.
+SPLITTING = Parameter(group="Splits")
 
 
 def parse_years(text: str) -> PerDomain[Years]:
@@ -98,15 +101,7 @@ def parse_ratio(text: str) -> Shares:
 
 
 #: The option to split by a hash alone, of every procedure that splits.
-Ratio = Annotated[
-    Shares | None,
-    Option(
-        "Shares of train, validation and test; by default those of the paper.",
-        GROUP,
-        "A,B,C",
-        parse_ratio,
-    ),
-]
+Ratio = Annotated[Shares | None, SPLITTING, read_by(parse_ratio, "A,B,C")]
 
 
 class Place(NamedTuple):

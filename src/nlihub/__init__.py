@@ -9,16 +9,12 @@ from typing import Any
 
 import lazy_loader
 
-from .moved import MOVED_NAMES
-
 _get, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)
 
 
 def __getattr__(name: str) -> Any:
     if name == "__version__":
         return version("nlihub")
-    if name in MOVED_NAMES:
-        raise AttributeError(f"nlihub.{name} is now nlihub.{MOVED_NAMES[name]}.", name=name)
     if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}", name=name)
     return _get(name)

@@ -18,6 +18,7 @@ from typing import ClassVar
 
 import pyarrow as pa
 import pytest
+from command_line import run_command
 from nlihub.baselines.runs.data import read_run_rows
 from nlihub.baselines.systems.prompting.answers import (
     REASONS,
@@ -185,9 +186,6 @@ def _write_pairs(path, ids, labels=SPACE):
 
 def test_a_prompt_is_shown_as_it_is_sent(tmp_path):
     """The command prints what ``ask_model`` sends for the same rows, form and draw."""
-    from typer.testing import CliRunner
-
-    from nlihub.cli import app
 
     class Recorder:
         settings: ClassVar[dict[str, str]] = {}
@@ -206,10 +204,10 @@ def test_a_prompt_is_shown_as_it_is_sent(tmp_path):
         options = ["--dataset", test, "--form", form, "--shots", str(n_shots), "--row", "t1"]
         options += ["--shots-from", pool, "--seed", "7"]
         command = ["baseline", "prompt", *options]
-        shown = json.loads(CliRunner().invoke(app, [*command, "--json"]).stdout)
+        shown = json.loads(run_command(*command, "--json").stdout)
         assert shown["messages"] == recorder.messages["t1"]
         assert shown["shots"] == [shot.id for shot in shots]
-        text = CliRunner().invoke(app, command).stdout
+        text = run_command(*command).stdout
         assert text == shown["text"] + "\n"
         assert text.count(HEADINGS["user"]) == n_shots + 1
         assert text.endswith(f"{HEADINGS['assistant']}\n\n")

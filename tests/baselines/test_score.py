@@ -622,7 +622,7 @@ def test_on_the_command_line(built, rows, tmp_path):
         (["patterns", "0.json", "--by", "x", "-o", "x.png"], "by belongs to pictures of breakdown"),
         (["consistency", "0.json", "-o", "x.png"], "holds no result of consistency"),
         (["cartography", "0.json", "-o", "x.gif"], "x.gif: expected a file that ends in"),
-        (["curves", "0.json", "-o", "x.png"], "no kind of picture 'curves'"),
+        (["curves", "0.json", "-o", "x.png"], 'Invalid value "curves" for KIND'),
         (
             ["categories", "0.json", "-o", "x.png"],
             "0: has the thresholds [0.9, 1.0]; expected 0.95",

@@ -95,7 +95,7 @@ def test_construct_patterns(bank_files, tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "code", "expected"),
     [
-        (["nope"], 2, "No such command"),
+        (["nope"], 2, "Unknown command"),
         (["show", "spacenly"], 2, "Did you mean 'spacenli'"),
         (["build", "spacenly", "--output", "{tmp}"], 2, "Did you mean 'spacenli'"),
         (["build", "open_spacenli", "--num-proc", "0", "--output", "{tmp}"], 2, "--num-proc"),

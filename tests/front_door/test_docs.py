@@ -19,8 +19,8 @@ from pathlib import Path
 from unittest import mock
 
 import pytest
-import typer
 from abstract_corpus import write_abstracts
+from command_line import leaf_commands
 from conftest import ROOT
 from nlihub.builders.core.registry import get_builder
 from nlihub.builders.versions.card import fill_blocks, read_blocks
@@ -31,10 +31,8 @@ from release_files import fixtures
 
 import nlihub
 from nlihub import loading
-from nlihub.cli import app
 
 sys.path.insert(0, str(ROOT / "docs"))
-from generated_pages import leaf_commands
 from notebook_pages import notebook_page
 
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -101,8 +99,10 @@ def test_the_commands_of_a_page_run(page, tmp_path, monkeypatch):
 
 
 @cache
-def program():
-    return typer.main.get_command(app)
+def known_options(words):
+    """The options of a command."""
+    arguments = dict(leaf_commands())[words].assemble_argument_collection()
+    return {name for argument in arguments for name in argument.names}
 
 
 def commands_of(text):
@@ -120,12 +120,10 @@ def test_the_commands_of_a_page_exist(page):
     if page in NOTEBOOKS:
         text = notebook_page(json.loads(text), page)
     for words in commands_of(text):
-        command, given = program(), words
-        while hasattr(command, "commands"):
-            command, given = command.get_command(typer.Context(command), given[0]), given[1:]
-            assert command is not None, words
-        known = {option for one in command.params for option in (*one.opts, *one.secondary_opts)}
-        assert {word for word in given if re.match("--?[a-z]", word)} <= known, words
+        n_words = 2 if words[0] in ("construct", "annotate", "baseline") else 1
+        known = known_options(" ".join(words[:n_words])) | {"--help"}
+        given = {word for word in words[n_words:] if re.match("--?[a-z]", word)}
+        assert given <= known, words
 
 
 def test_a_command_that_does_not_exist_is_found():
@@ -168,9 +166,9 @@ def test_the_readme_is_one_page():
 def test_every_command_is_in_a_guide():
     guides = "\n".join(path.read_text(encoding="utf-8") for path in PAGES.values())
     guides += (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
-    for path, _ in leaf_commands(program(), "nlihub"):
-        shown = path.removeprefix("nlihub baseline ")
-        assert re.search(rf"{path}\b|^\| `{shown}` ", guides, re.MULTILINE), path
+    for path, _ in leaf_commands():
+        shown = path.removeprefix("baseline ")
+        assert re.search(rf"nlihub {path}\b|^\| `{shown}` ", guides, re.MULTILINE), path
 
 
 @pytest.mark.parametrize("page", ["README.md", "CONTRIBUTING.md"])

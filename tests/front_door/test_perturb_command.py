@@ -268,7 +268,7 @@ def test_what_is_skipped_is_cut_short(write):
 @pytest.mark.parametrize(
     ("arguments", "code", "expected"),
     [
-        ([], 2, "Missing argument"),
+        ([], 2, "FILES requires an argument"),
         (["{tmp}/absent.jsonl"], 2, "There is no file"),
         (["{empty}"], 1, "they are empty"),
         (["{good}", "--strategies", "SEN,VNeq"], 2, "Did you mean 'VNeg'"),

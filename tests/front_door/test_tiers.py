@@ -4,10 +4,8 @@ import ast
 from functools import cache
 
 import pytest
-import typer
+from command_line import leaf_commands
 from conftest import ROOT
-
-from nlihub.cli import app
 
 TESTS = ROOT / "tests"
 _CLI = "front_door/test_cli.py"
@@ -103,15 +101,8 @@ def find(test):
     return node, helpers
 
 
-def commands(group, path=()):
-    for name in group.list_commands(None) if hasattr(group, "list_commands") else ():
-        yield from commands(group.get_command(None, name), (*path, name))
-    if not hasattr(group, "list_commands"):
-        yield " ".join(path)
-
-
 def test_every_command_has_a_test():
-    assert sorted(COMMANDS) == sorted(commands(typer.main.get_command(app)))
+    assert sorted(COMMANDS) == sorted(dict(leaf_commands()))
 
 
 @pytest.mark.parametrize("command", COMMANDS)

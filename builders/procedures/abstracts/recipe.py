@@ -4,25 +4,23 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any, Literal
+
+from cyclopts import Parameter
 
 from ....loaders.errors import UnknownNameError, UsageError
 from ....loaders.progress import Tell
-from ...dataflow.spark import start_spark
+from ...dataflow.work import Engine
 from ..about import check_domain
-from ..option_groups import Option
+from ..options import parse_names, read_by
 from ..procedure import Recipe
-from ..splits import GROUP, ByRatio, Ratio
+from ..splits import SPLITTING, ByRatio, Ratio
 from .choose import PAPER_RATIO, PREFERRED, Distribution
-from .mechanisms.rules import GROUP as MECHANISMS
-from .mechanisms.rules import MAX_AFTER, MechanismOptions, MechanismRules, parse_names
+from .mechanisms.rules import FINDING, MAX_AFTER, MechanismOptions, MechanismRules
+from .negatives import Writer
 from .perturb.apply import NAMES
 
-if TYPE_CHECKING:
-    from ...dataflow.work import Engine
-    from .negatives import Writer
-
-_NEGATIVES = "Negatives"
+_NEGATIVES = Parameter(group="Negatives")
 _TRAINING_ROWS = ("one", "pair")
 
 
@@ -41,76 +39,30 @@ class AbstractsRecipe(Recipe, MechanismOptions):
     ``nlihub.construct.ModelWriter``.
     """
 
-    domain: Annotated[str, Option("Domain of the abstracts.", MECHANISMS)] = "biomedical"
-    strategies: Annotated[
-        Sequence[str],
-        Option("Rule-based strategies to use.", _NEGATIVES, "S,...", parse_names),
-    ] = NAMES
-    balance_negation: Annotated[
-        bool,
-        Option(
-            "Leave out negated VNeg until negatives are negated as often as positives: a negation "
-            "no longer gives the label away.",
-            _NEGATIVES,
-            parse=bool,
-            switch="balance-negation",
-        ),
-    ] = False
-    generate: Annotated[
-        "str | Writer | None",
-        Option(
-            "Also write GEN and GEN-ND: small trains a small model from scratch; otherwise a "
-            "pretrained sequence-to-sequence model, trained in five folds (needs "
-            "nlihub[baselines]).",
-            _NEGATIVES,
-            "small|MODEL",
-            str,
-        ),
-    ] = None
-    models: Annotated[
-        Path | None,
-        Option(
-            "With generate: the folder that keeps the models, so that a run that died goes on.",
-            _NEGATIVES,
-            "FOLDER",
-        ),
-    ] = None
+    domain: Annotated[str, FINDING] = "biomedical"
+    """Domain of the abstracts."""
+    strategies: Annotated[Sequence[str], _NEGATIVES, read_by(parse_names, "S,...")] = NAMES
+    """Rule-based strategies to use."""
+    balance_negation: Annotated[bool, _NEGATIVES] = False
+    """Leave out negated VNeg until negatives are negated as often as positives: a negation no
+    longer gives the label away."""
+    generate: Annotated[str | Writer | None, _NEGATIVES, read_by(str, "small|MODEL")] = None
+    """Also write GEN and GEN-ND: small trains a small model from scratch; otherwise a pretrained
+    sequence-to-sequence model, trained in five folds (needs nlihub[baselines])."""
+    models: Annotated[Path | None, _NEGATIVES] = None
+    """With generate: the folder that keeps the models, so that an interrupted run can resume."""
     ratio: Ratio = None
-    training_rows: Annotated[
-        str,
-        Option(
-            "Rows of a training mechanism: one, its positive or a negative, as in BioNLI; or pair, "
-            "its positive and a negative.",
-            GROUP,
-            "one|pair",
-        ),
-    ] = "one"
-    preferred: Annotated[
-        Sequence[str] | None,
-        Option(
-            "Kinds of negatives that the draw of training rows takes first; by default those of "
-            "BioNLI, SRE,GEN,GEN-ND, as far as at most 10 % of the mechanisms have one.",
-            GROUP,
-            "S,...",
-            parse_names,
-        ),
-    ] = None
-    max_per_category: Annotated[
-        int | None,
-        Option(
-            "Rows of a rule-based strategy in the balanced training set at most; by default no "
-            "limit.",
-            GROUP,
-            "N",
-        ),
-    ] = None
-
-    engine: Annotated[
-        "Engine | None",
-        Option(
-            "Work on the abstracts on a Spark cluster.", "Work", parse=start_spark, switch="spark"
-        ),
-    ] = None
+    """Shares of train, validation and test; by default those of the paper."""
+    training_rows: Annotated[Literal["one", "pair"], SPLITTING] = "one"
+    """Rows of a training mechanism: one, its positive or a negative, as in BioNLI; or pair, its
+    positive and a negative."""
+    preferred: Annotated[Sequence[str] | None, SPLITTING, read_by(parse_names, "S,...")] = None
+    """Kinds of negatives that the draw of training rows takes first; by default those of BioNLI,
+    SRE,GEN,GEN-ND, as far as at most 10 % of the mechanisms have one."""
+    max_per_category: Annotated[int | None, SPLITTING] = None
+    """Rows of a rule-based strategy in the balanced training set at most; by default no limit."""
+    engine: Annotated[Engine | None, Parameter(parse=False)] = None
+    """Works on the abstracts; by default processes of this machine."""
 
     def __post_init__(self) -> None:
         check_domain(self.domain)
@@ -158,7 +110,7 @@ class AbstractsRecipe(Recipe, MechanismOptions):
             ratio = PAPER_RATIO
         return Distribution(ratio, pairs, self.preferred_names, self.max_per_category)
 
-    def writer(self, tell: Tell) -> "Writer | None":
+    def writer(self, tell: Tell) -> Writer | None:
         """Return the writer of negatives besides the rules, if any.
 
         Args:

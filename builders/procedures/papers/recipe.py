@@ -5,17 +5,19 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from importlib.metadata import version as installed_version
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any, Literal
+
+from cyclopts import Parameter
 
 from ....loaders.corpora.papers.paper import SplitSentences
 from ....loaders.corpora.papers.sentences import split_sentences
 from ....loaders.errors import UsageError
-from ...dataflow.spark import start_spark
+from ...dataflow.work import Engine
 from ..about import check_domain
-from ..option_groups import Option
+from ..options import parse_quotas, read_by
 from ..procedure import Recipe
 from ..splits import (
-    GROUP,
+    SPLITTING,
     VALIDATION_SHARE,
     ByRatio,
     PerDomain,
@@ -26,23 +28,10 @@ from ..splits import (
     parse_years,
     split_by_year,
 )
-from .pairs import LONGER_PHRASES, NEUTRAL_DISTANCE, RANDOM_SENTENCES, PairRules
+from .pairs import NEUTRAL_DISTANCE, PairRules
 from .phrases import LinkingPhrases
 
-if TYPE_CHECKING:
-    from ...dataflow.work import Engine
-
-_PAPERS, _PAIRS = "Papers", "Pairs"
-
-
-def _parse_quotas(text: str) -> Mapping[str, int]:
-    found = {}
-    for part in text.split(","):
-        split, _, number = part.partition("=")
-        if not number.strip().isdecimal():
-            raise UsageError(f"The quota is {part!r}; expected SPLIT=N, as in test=200.")
-        found[split.strip()] = int(number)
-    return found
+_PAPERS, _PAIRS = Parameter(group="Papers"), Parameter(group="Pairs")
 
 
 @dataclass(frozen=True)
@@ -52,107 +41,53 @@ class PapersRecipe(Recipe):
     The papers are GROBID TEI, S2ORC JSON, JATS, sentence-split XML, plain JSON lines or Parquet;
     single files, folders or tar archives; plain or compressed. The same papers give the same bytes,
     whatever the order of files, how they are packed, and the engine.
-
-    Attributes:
-        split_sentences: Cuts paragraphs into sentences where a file does not; a function of a
-            module, so that other processes can import it. The default is for English.
     """
 
-    domain: Annotated[str | None, Option("Domain of papers that state none.", _PAPERS)] = None
-    metadata: Annotated[
-        Path | None,
-        Option("CSV file with the id, year and domain of papers.", _PAPERS, "FILE"),
-    ] = None
-    linking_phrases: Annotated[
-        Path | None,
-        Option("JSON file with other linking phrases and labels.", _PAIRS, "FILE"),
-    ] = None
-    within: Annotated[
-        str,
-        Option(
-            "What two adjacent sentences must share, a paragraph or a section.",
-            _PAIRS,
-            "paragraph|section",
-        ),
-    ] = "paragraph"
-    random_sentences: Annotated[
-        str,
-        Option(
-            "Rule on the random sentences of neutral pairs: none begins with a linking phrase "
-            "(mscinli); also, two that are both random contain none (scinli).",
-            _PAIRS,
-            "|".join(RANDOM_SENTENCES),
-        ),
-    ] = RANDOM_SENTENCES[0]
-    longer_phrases: Annotated[
-        str,
-        Option(
-            "Sentences whose linking phrase begins a longer one, as in 'In contrast to rules': "
-            "drop them, or keep them as the papers do.",
-            _PAIRS,
-            "|".join(LONGER_PHRASES),
-        ),
-    ] = LONGER_PHRASES[0]
-    neutral_distance: Annotated[
-        int,
-        Option(
-            "Least distance in the paper of the two sentences of a neutral pair, in sentences; the "
-            "papers' own draw only leaves out neighbours.",
-            _PAIRS,
-            "N",
-        ),
-    ] = NEUTRAL_DISTANCE
-    neutral_overlap: Annotated[
-        float,
-        Option(
-            "Largest share of content words, 0 to 1, that the two sentences of a neutral pair may "
-            "have in common; by default any.",
-            _PAIRS,
-            "SHARE",
-        ),
-    ] = 1.0
-    train_years: Annotated[
-        PerDomain[Years] | None,
-        Option(
-            "First and last year of the training papers; domains may have their own, as in "
-            "2000-2014,neurips=2000-2018.",
-            GROUP,
-            "A-B,...",
-            parse_years,
-        ),
-    ] = None
+    domain: Annotated[str | None, _PAPERS] = None
+    """Domain of papers that state none."""
+    metadata: Annotated[Path | None, _PAPERS] = None
+    """CSV file with the id, year and domain of papers."""
+    linking_phrases: Annotated[Path | None, _PAIRS] = None
+    """JSON file with other linking phrases and labels."""
+    within: Annotated[Literal["paragraph", "section"], _PAIRS] = "paragraph"
+    """What two adjacent sentences must share."""
+    random_sentences: Annotated[Literal["mscinli", "scinli"], _PAIRS] = "mscinli"
+    """Rule on the random sentences of neutral pairs: none begins with a linking phrase (mscinli);
+    also, two that are both random contain none (scinli)."""
+    longer_phrases: Annotated[Literal["drop", "keep"], _PAIRS] = "drop"
+    """Sentences whose linking phrase begins a longer one, as in 'In contrast to rules': drop them,
+    or keep them as the papers do."""
+    neutral_distance: Annotated[int, _PAIRS] = NEUTRAL_DISTANCE
+    """Least distance in the paper of the two sentences of a neutral pair, in sentences; the papers'
+    own draw only leaves out neighbours."""
+    neutral_overlap: Annotated[float, _PAIRS] = 1.0
+    """Largest share of content words, 0 to 1, that the two sentences of a neutral pair may have in
+    common; by default any."""
+    train_years: Annotated[PerDomain[Years] | None, SPLITTING, read_by(parse_years, "A-B,...")] = (
+        None
+    )
+    """First and last year of the training papers; domains may have their own, as in
+    2000-2014,neurips=2000-2018."""
     evaluation_years: Annotated[
-        PerDomain[Years] | None,
-        Option(
-            "First and last year of the others, in the same form.", GROUP, "A-B,...", parse_years
-        ),
+        PerDomain[Years] | None, SPLITTING, read_by(parse_years, "A-B,...")
     ] = None
+    """First and last year of the others, in the same form."""
     validation_share: Annotated[
-        PerDomain[float] | None,
-        Option(
-            f"Share of the others that are for validation, in the same form; {VALIDATION_SHARE} "
-            "by default.",
-            GROUP,
-            "SHARE,...",
-            parse_share,
-        ),
+        PerDomain[float] | None, SPLITTING, read_by(parse_share, "SHARE,...")
     ] = None
+    """Share of the others that are for validation, in the same form; 0.36 by default."""
     ratio: Ratio = None
-    per_class: Annotated[
-        Mapping[str, int],
-        Option(
-            "By split, how many pairs of each class and domain; by default as many as the smallest "
-            "class has.",
-            GROUP,
-            "SPLIT=N,...",
-            _parse_quotas,
-        ),
-    ] = field(default_factory=dict)
-    engine: Annotated[
-        "Engine | None",
-        Option("Read the papers on a Spark cluster.", "Work", parse=start_spark, switch="spark"),
-    ] = None
-    split_sentences: SplitSentences = split_sentences
+    """Shares of train, validation and test; by default those of the paper."""
+    per_class: Annotated[Mapping[str, int], SPLITTING, read_by(parse_quotas, "SPLIT=N,...")] = (
+        field(default_factory=dict)
+    )
+    """By split, how many pairs of each class and domain; by default as many as the smallest class
+    has."""
+    engine: Annotated[Engine | None, Parameter(parse=False)] = None
+    """Reads the papers; by default processes of this machine."""
+    split_sentences: Annotated[SplitSentences, Parameter(parse=False)] = split_sentences
+    """Cuts paragraphs into sentences where a file does not; a function of a module, so that other
+    processes can import it. The default is for English."""
 
     def __post_init__(self) -> None:
         if self.domain is not None:

@@ -4,12 +4,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Annotated, Any
 
+from cyclopts import Parameter
+
 from ....loaders.errors import UsageError
 from ..about import check_domain
-from ..option_groups import Option, OptionGroup
 from ..procedure import Recipe
 
-_GROUP = "Problems"
+_PROBLEMS = Parameter(group="Problems")
 
 OFFICIAL_SEED = 42
 OFFICIAL_PER_PATTERN = 200
@@ -18,19 +19,15 @@ ONLY_EXAMPLES = 0
 
 
 @dataclass(frozen=True)
-class SamplingConfig(OptionGroup):
+class SamplingConfig:
     """What to draw from each pattern of a bank."""
 
-    per_pattern: Annotated[
-        int,
-        Option("Problems of a pattern; -1 draws all, 0 only the hand-written examples.", _GROUP),
-    ] = OFFICIAL_PER_PATTERN
-    seed: Annotated[
-        int, Option("Given to Python's random anew for each pattern.", "Random choices")
-    ] = OFFICIAL_SEED
-    with_examples: Annotated[
-        bool, Option("Whether hand-written examples may be drawn.", _GROUP)
-    ] = True
+    per_pattern: int = OFFICIAL_PER_PATTERN
+    """Problems of a pattern; -1 draws all, 0 only the hand-written examples."""
+    seed: int = OFFICIAL_SEED
+    """Given to Python's random anew for each pattern."""
+    with_examples: bool = True
+    """Whether hand-written examples may be drawn."""
 
     def __post_init__(self) -> None:
         _check_whole(self)
@@ -48,10 +45,10 @@ class PatternsRecipe(Recipe):
     them. Defects are reported together, by file, line and pattern.
     """
 
-    per_pattern: Annotated[
-        int, Option("Problems of a pattern; one that has fewer gives all.", _GROUP)
-    ] = 200
-    domain: Annotated[str, Option("Domain of the problems.", _GROUP)] = "spatial"
+    per_pattern: Annotated[int, _PROBLEMS] = 200
+    """Problems of a pattern; one that has fewer gives all."""
+    domain: Annotated[str, _PROBLEMS] = "spatial"
+    """Domain of the problems."""
 
     def __post_init__(self) -> None:
         check_domain(self.domain)

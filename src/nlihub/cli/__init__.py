@@ -8,57 +8,113 @@ import signal
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Annotated
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
 
-import typer
+from cyclopts import App, CycloptsError, Group, Parameter
 
+from ..loaders.errors import NLIHubError
 from ..loaders.interrupts import notes_of
-from . import (
-    annotation,
-    baselines,
-    construct,
-    datasets,
-    metrics,
-    patterns,
-    perturbations,
-    publishing,
-    reproduction,
-    tasks,
+
+
+def _show_default(value: Any) -> str | None:
+    """Show a default in the help unless it says nothing."""
+    shown = ",".join(map(str, value)) if isinstance(value, tuple) else str(value)
+    return None if value in (None, False, "", (), {}) else shown
+
+
+def _app(name: str, summary: str, group: str = "Commands") -> App:
+    return App(
+        name=name,
+        help=summary,
+        group=group,
+        group_parameters=Group.create_default_parameters("Options"),
+        default_parameter=Parameter(negative=(), show_default=_show_default),
+    )
+
+
+#: Subjects of commands.
+_OWN, _EVALUATION = "Data of your own", "Evaluation"
+
+app = _app("nlihub", "SciNLI, MSciNLI, BioNLI and SpaceNLI in the Hugging Face ecosystem.")
+app.version = lambda: f"nlihub {version('nlihub')}"
+app.version_format = "plaintext"
+app.suppress_keyboard_interrupt = False
+app.register_install_completion_command(help="Install completion for your shell.")
+_construct = _app("construct", "Make a dataset of your own by a paper's procedure.", _OWN)
+_annotate = _app(
+    "annotate",
+    "Have people judge the evaluation pairs of a dataset that was built from papers, a sample of "
+    "adversarial negatives or of the problems of each pattern, or code errors of a system.",
+    _OWN,
+)
+_baseline = _app(
+    "baseline",
+    "Train and test reference baselines by the papers' protocols, and report on them.",
+    _EVALUATION,
 )
 
-app = typer.Typer(
-    name="nlihub",
-    no_args_is_help=True,
-    pretty_exceptions_enable=False,
-    rich_markup_mode=None,
-)
+
+def _add(commands: str, to: App, module: str, group: str = "Commands") -> None:
+    """Add commands: ``NAME`` is the function ``NAME_command`` of a module, imported on use."""
+    for name in commands.split():
+        function = f"{__name__}.{module}:{name.replace('-', '_')}_command"
+        to.command(function, name=name, group=group)
+
+
+_add("list show stats card fetch build verify install new", app, "datasets", "Datasets")
+_add("perturb sample export", app, "rows", _OWN)
+_add("score plot tasks reproduce", app, "metrics", _EVALUATION)
+_add("publish publish-metric versions diff croissant eval-results", app, "publishing", "The Hub")
+for group in (_construct, _annotate, _baseline):
+    app.command(group)
+_add("papers abstracts patterns", _construct, "construct")
+_add("export sample import review build", _annotate, "annotation")
+_add("quick finetune few-shot zero-shot probe classical analyse run", _baseline, "training")
+_add("prompt presets report push", _baseline, "results")
 
 
 def main() -> None:
     """Run the command line; the entry point of the program ``nlihub``."""
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # so that half-written files go
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # to clean up partial files
     try:
         with _errors_as_exit_codes():
-            app()
+            words = [_expand_home(word) for word in sys.argv[1:]]
+            path = app.parse_commands(words)[1]
+            called = path[-2:][0] if words[-1:] in (["--help"], ["-h"]) else path[-1]
+            if called.default_command is None:
+                called.resolved_commands()  # imports all: the help shows their summaries
+            app(words, print_error=False, exit_on_error=False)
+    except KeyboardInterrupt as interrupt:
+        _tell_interrupt(interrupt)
+        sys.exit(130)
     except SystemExit as end:
-        if end.code in _INTERRUPTED:
-            print(" ".join(["nlihub: interrupted.", *notes_of(end)]), file=sys.stderr)
+        if end.code == 143:
+            _tell_interrupt(end)
         raise
     finally:
         gc.freeze()  # the process ends: spare it the last search for cycles, 0.1 s
 
 
-#: The exit codes of SIGINT and SIGTERM.
-_INTERRUPTED = (130, 143)
+def _expand_home(word: str) -> str:
+    """Expand ``~/``, which shells leave in ``--output=~/x``."""
+    option, sign, value = word.partition("=") if word.startswith("-") else ("", "", word)
+    return f"{option}{sign}{Path(value).expanduser()}" if value.startswith("~/") else word
+
+
+def _tell_interrupt(error: BaseException) -> None:
+    print(" ".join(["nlihub: interrupted.", *notes_of(error)]), file=sys.stderr)
 
 
 @contextmanager
 def _errors_as_exit_codes() -> Iterator[None]:
-    from ..loaders.errors import NLIHubError
-    from ..loaders.fetching.obtain import advise_on_cache
-
     try:
         yield
+    except CycloptsError as error:
+        words = " ".join(["nlihub", *(error.command_chain or ())])
+        print(f"nlihub: {error}\nSee {words} --help.", file=sys.stderr)
+        sys.exit(2)
     except NLIHubError as error:
         print(f"nlihub: {error}", file=sys.stderr)
         sys.exit(error.exit_code)
@@ -66,30 +122,7 @@ def _errors_as_exit_codes() -> Iterator[None]:
         sys.stderr.close()  # the reader of our answer has gone
         sys.exit(1)
     except OSError as error:  # no space left, no permission, ...
+        from ..loaders.fetching.obtain import advise_on_cache
+
         print(f"nlihub: {error}{advise_on_cache(error)}", file=sys.stderr)
         sys.exit(1)
-
-
-def _print_version(wanted: bool) -> None:
-    if wanted:
-        from importlib.metadata import version
-
-        print(f"nlihub {version('nlihub')}")
-        raise typer.Exit
-
-
-@app.callback()
-def program(
-    version: Annotated[
-        bool,
-        typer.Option("--version", callback=_print_version, is_eager=True, help="Show the version."),
-    ] = False,
-) -> None:
-    """SciNLI, MSciNLI, BioNLI and SpaceNLI in the Hugging Face ecosystem."""
-
-
-for room in (datasets, patterns, perturbations, metrics, tasks, reproduction, publishing):
-    room.add_commands(app)
-app.add_typer(construct.app)
-app.add_typer(annotation.app, name="annotate")
-app.add_typer(baselines.app)

@@ -1,128 +1,120 @@
 """Commands for tasks for people: pairs, negatives, patterns, errors."""
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
+from cyclopts import Parameter
+from cyclopts.types import NonNegativeInt, PositiveInt
+from cyclopts.validators import Number
 
-from .command import command
-from .options import Json, answer, names, quotas, tell
+from ..builders.procedures.options import Names, parse_quotas, read_by
+from ..loaders.errors import UsageError
+from .options import Input, Json, answer, plural, tell
 
 if TYPE_CHECKING:
-    from ..builders.annotation.agreement import AnnotatorAgreement, Quality, Review, Share, Verdict
+    from ..builders.annotation.agreement import (
+        AnnotatorAgreement,
+        CodeTally,
+        Quality,
+        Review,
+        Share,
+        Verdict,
+    )
     from ..builders.annotation.answers import Completions
     from ..builders.annotation.batch import Batch as ExportedBatch
     from ..builders.annotation.pattern_labels import PatternValidation
 
-app = typer.Typer(
-    help="Have people judge the evaluation pairs of a dataset that was built from papers, a "
-    "sample of adversarial negatives or of the problems of each pattern, or code errors of a "
-    "system.",
-    no_args_is_help=True,
-    rich_markup_mode=None,
-)
-
-Version = Annotated[Path, typer.Argument(metavar="FOLDER", help="The version, as it was built.")]
-Batches = Annotated[
-    Path, typer.Option(metavar="FOLDER", help="The folder of all batches of this annotation.")
-]
-Batch = Annotated[
-    Path,
-    typer.Argument(metavar="BATCHES", help="The folder of batches: of pairs, or of errors."),
-]
-Pairs = Annotated[
-    int | None,
-    typer.Option(
-        min=1,
-        help="How many pairs there are, as many of each class and domain, strategy or pattern; "
-        "default all that are missing, 25 of each strategy, or 3 of each pattern.",
-    ),
-]
-_QUOTAS = typer.Option(
-    metavar="SPLIT=N,...",
-    help="Confirmed pairs of each class and domain that are wanted: validation=500,test=1000",
-)
+#: Confirmed pairs by split.
+Quotas = read_by(parse_quotas, "SPLIT=N,...")
+Annotators = Annotated[int, Parameter(validator=Number(gte=2))]
 MinAgreement = Annotated[
     float | None,
-    typer.Option(
-        min=0,
-        max=1,
-        help="Of patterns: share of pairs of annotators with the same label, below which a "
-        "pattern is of low agreement; default two thirds.",
+    Parameter(
+        validator=Number(gte=0, lte=1),
+        help="Of patterns: share of pairs of annotators with the same label, below which a pattern "
+        "is of low agreement; default two thirds.",
     ),
 ]
-Seed = Annotated[int, typer.Option(help="Decides which pairs are drawn.")]
+#: Shown for errors without a value.
+_BLANK = "(none)"
+_MAX_COLUMNS = 8
 
 
-@command(app)
 def export_command(
-    version: Version,
-    batches: Batches,
-    per_class: Annotated[str, _QUOTAS],
-    pairs: Pairs = None,
-    annotators: Annotated[int, typer.Option(min=2, help="People who judge each pair.")] = 3,
-    seed: Seed = 1,
+    version: Path,
+    /,
+    *,
+    batches: Path,
+    per_class: Annotated[Mapping[str, int], Quotas],
+    pairs: PositiveInt | None = None,
+    annotators: Annotators = 3,
+    seed: int = 1,
     as_json: Json = False,
 ) -> None:
-    """Write the next batch: a sheet for each annotator, tasks for Label Studio, instructions."""
+    """Write the next batch: a sheet for each annotator, tasks for Label Studio, instructions.
+
+    Args:
+        version: The folder of the version, as it was built.
+        batches: The folder of all batches of this annotation.
+        per_class: Confirmed pairs of each class and domain that are wanted:
+            validation=500,test=1000
+        pairs: How many pairs there are, as many of each class and domain; default all that are
+            missing.
+        annotators: People who judge each pair.
+        seed: Decides which pairs are drawn.
+    """
     from .. import annotation
 
-    wanted = quotas(per_class)
     made = annotation.export(
-        version, batches, wanted, n_pairs=pairs, n_annotators=annotators, seed=seed
+        version, batches, per_class, n_pairs=pairs, n_annotators=annotators, seed=seed
     )
     _tell_batch(made, as_json)
 
 
-@command(app)
 def sample_command(
-    version: Version,
-    batches: Batches,
-    strategies: Annotated[
-        str | None,
-        typer.Option(
-            metavar="A,B,...", help="Draw negatives of these, as in GEN,GEN-ND; default all."
-        ),
-    ] = None,
-    controls: Annotated[
-        int | None, typer.Option(min=0, help="How many of the pairs are positives; default 0.")
-    ] = None,
-    patterns: Annotated[
-        str | None, typer.Option(metavar="A,B,...", help="Draw from these patterns; default all.")
-    ] = None,
-    categories: Annotated[
-        str | None,
-        typer.Option(
-            metavar="A,B,...",
-            help="Draw from patterns of these inference classes, as in directional; default all.",
-        ),
-    ] = None,
-    pairs: Pairs = None,
-    annotators: Annotated[
-        int | None,
-        typer.Option(min=2, help="People who judge each pair; default 2, of patterns 3."),
-    ] = None,
-    seed: Seed = 1,
+    version: Path,
+    /,
+    *,
+    batches: Path,
+    strategies: Names = (),
+    controls: NonNegativeInt | None = None,
+    patterns: Names = (),
+    categories: Names = (),
+    pairs: PositiveInt | None = None,
+    annotators: Annotators | None = None,
+    seed: int = 1,
     as_json: Json = False,
 ) -> None:
     """Write a blind sample: of adversarial negatives, or of the problems of each pattern.
 
     Of negatives, as BioNLI's, experts are asked whether the hypothesis can be concluded; of
     patterns, as SpaceNLI's, to what extent the hypothesis is true, on a scale of five points.
+
+    Args:
+        version: The folder of the version, as it was built.
+        batches: The folder of all batches of this annotation.
+        strategies: Draw negatives of these, as in GEN,GEN-ND; default all.
+        controls: How many of the pairs are positives; default 0.
+        patterns: Draw from these patterns; default all.
+        categories: Draw from patterns of these inference classes, as in directional; default all.
+        pairs: How many pairs there are, as many of each strategy or pattern; default 25 of each
+            strategy, or 3 of each pattern.
+        annotators: People who judge each pair; default 2, of patterns 3.
+        seed: Decides which pairs are drawn.
     """
     from .. import annotation
     from ..builders.annotation.task import has_patterns
     from ..builders.versions.version import BuiltVersion
 
-    of_negatives = {"strategies": names(strategies) or None, "n_controls": controls}
-    of_patterns = {"patterns": names(patterns) or None, "categories": names(categories) or None}
+    of_negatives = {"strategies": strategies or None, "n_controls": controls}
+    of_patterns = {"patterns": patterns or None, "categories": categories or None}
     is_of_patterns = has_patterns(BuiltVersion(version))
     given, others = (of_patterns, of_negatives) if is_of_patterns else (of_negatives, of_patterns)
     if any(value is not None for value in others.values()):
         flags = "--strategies and --controls" if is_of_patterns else "--patterns and --categories"
-        raise typer.BadParameter(f"Leave out {flags}: the version has no such pairs.")
+        raise UsageError(f"Leave out {flags}: the version has no such pairs.")
     options: dict[str, Any] = {**given, "n_pairs": pairs, "n_annotators": annotators}
     draw = annotation.sample_patterns if is_of_patterns else annotation.sample_negatives
     options = {name: value for name, value in options.items() if value is not None}
@@ -136,17 +128,19 @@ def _tell_batch(made: "ExportedBatch", as_json: bool) -> None:
     answer(str(made.folder), as_json, lambda: str(made.folder))
 
 
-@command(app)
 def import_command(
-    batches: Batch,
-    answers: Annotated[
-        list[Path],
-        typer.Argument(metavar="ANSWERS...", help="Sheets, or Label Studio's JSON or CSV."),
-    ],
+    batches: Path,
+    /,
+    *answers: Input,
     min_agreement: MinAgreement = None,
     as_json: Json = False,
 ) -> None:
-    """Import answers to any batches of a folder, and report agreement."""
+    """Import answers to any batches of a folder, and report agreement.
+
+    Args:
+        batches: The folder of batches: of pairs, or of errors.
+        answers: Sheets, or Label Studio's JSON or CSV.
+    """
     from .. import annotation
 
     if min_agreement is not None:
@@ -155,43 +149,47 @@ def import_command(
     _show(batches, min_agreement, as_json)
 
 
-@command(app)
 def review_command(
-    batches: Batch, min_agreement: MinAgreement = None, as_json: Json = False
+    batches: Path, /, *, min_agreement: MinAgreement = None, as_json: Json = False
 ) -> None:
-    """Report on the answers: agreement, kappa, what is missing, labels that hold."""
+    """Report on the answers: agreement, kappa, what is missing, labels that hold.
+
+    Args:
+        batches: The folder of batches: of pairs, or of errors.
+    """
     _show(batches, min_agreement, as_json)
 
 
-@command(app)
 def build_command(
-    version: Version,
-    batches: Batches,
-    output: Annotated[
-        Path, typer.Option("--output", "-o", metavar="FOLDER", help="Builds FOLDER/NAME.")
-    ],
-    per_class: Annotated[
-        str | None,
-        typer.Option(metavar="SPLIT=N,...", help=f"{_QUOTAS.help}; default as in export."),
-    ] = None,
+    version: Path,
+    /,
+    *,
+    batches: Path,
+    output: Annotated[Path, Parameter(alias="-o", metavar="FOLDER")],
+    per_class: Annotated[Mapping[str, int] | None, Quotas] = None,
     as_json: Json = False,
 ) -> None:
-    """Build the version whose evaluation splits have only confirmed pairs."""
+    """Build the version whose evaluation splits have only confirmed pairs.
+
+    Args:
+        version: The folder of the version, as it was built.
+        batches: The folder of all batches of this annotation.
+        output: Builds FOLDER/NAME.
+        per_class: Confirmed pairs of each class and domain that are wanted; default as in export.
+    """
     from .. import annotation
 
-    wanted = None if per_class is None else quotas(per_class)
-    folder = annotation.build(version, batches, output, wanted)
+    folder = annotation.build(version, batches, output, per_class)
     answer(str(folder), as_json, lambda: str(folder))
 
 
 def _show(batches: Path, min_agreement: float | None, as_json: bool) -> None:
     from .. import annotation
     from ..builders.annotation.agreement import CodeTally, Quality, Review, to_json
-    from .errors import show_codes
 
     found = annotation.review(batches, min_agreement=min_agreement)
     if isinstance(found, CodeTally):
-        answer(to_json(found), as_json, lambda: show_codes(found))
+        answer(to_json(found), as_json, lambda: "\n".join(_codes_as_text(found)))
     elif isinstance(found, Review):
         answer(to_json(found), as_json, lambda: "\n".join(_review_as_text(found)))
     elif isinstance(found, Quality):
@@ -311,3 +309,55 @@ def _share(share: "Share") -> str:
     if not share.of:
         return "none answered by all"
     return f"{share.n:,} of {share.of:,} ({100 * share.value:.1f} %)"
+
+
+def _codes_as_text(found: "CodeTally") -> Iterator[str]:
+    from ..builders.core.kappa import show_kappa
+    from ..metrics.rows import Rows, show_rows_as_text
+
+    n_codings = sum(share.n for share in found.codes.values())
+    yield f"{' against '.join(found.origin['systems'])}: {plural(found.n_errors, 'error')} drawn"
+    yield f"{found.n_errors - found.n_uncoded:,} coded, {found.n_uncoded:,} not; " + plural(
+        n_codings, "coding"
+    )
+    if not n_codings:
+        yield "Hand out the sheets, and import them: nlihub annotate import FOLDER ANSWERS..."
+        return
+    rows: Rows = [["code", "codings", "share", "as a further code"]]
+    for name, share in found.codes.items():
+        rows.append([name, share.n, _percent(share), found.further[name].n])
+    yield from ("", show_rows_as_text(rows))
+    if len(found.by_coder) > 1:
+        yield from ("", "By coder", show_rows_as_text(_codes_by_value(found.by_coder)))
+    for column, shares in found.by.items():
+        title = f"By {column.replace('_', ' ')}"
+        if len(shares) > _MAX_COLUMNS:
+            yield from ("", f"{title}: {len(shares):,} values; see --json")
+        else:
+            yield from ("", title, show_rows_as_text(_codes_by_value(shares)))
+    yield ""
+    for coder, number in found.blank.items():
+        yield f"{coder}: {plural(number, 'error')} left blank"
+    if found.same_main.of:
+        yield (
+            f"Fleiss' kappa of the main code {show_kappa(found.kappa)}; the same main code for "
+            f"{found.same_main.n:,} of {plural(found.same_main.of, 'error')} that all have coded "
+            f"({_percent(found.same_main)})"
+        )
+    by = found.origin["by"]
+    if by is not None or len(found.origin["systems"]) > 1:
+        yield "The draw is balanced: shares are those of the errors drawn, not of all errors."
+
+
+def _codes_by_value(shares: "Mapping[str, Mapping[str, Share]]") -> list[list[Any]]:
+    """Return a table of codes by value: codings, and their share among those of the value."""
+    names = list(next(iter(shares.values())))
+    rows = [["code", *(value or _BLANK for value in shares)]]
+    for name in names:
+        cells = (found[name] for found in shares.values())
+        rows.append([name, *(f"{one.n} ({_percent(one)})" if one.n else "0" for one in cells)])
+    return rows
+
+
+def _percent(share: "Share") -> str:
+    return f"{100 * share.value:.1f} %"

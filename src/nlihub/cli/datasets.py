@@ -1,48 +1,21 @@
 """Commands on datasets: what there is, building, checking, installing."""
 
 import sys
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import typer
+from cyclopts import Parameter
 
-from .command import command
-from .options import (
-    Configs,
-    Dataset,
-    From,
-    Json,
-    NumProc,
-    Origin,
-    Output,
-    Splits,
-    answer,
-    names,
-    tell,
-)
+from ..builders.procedures.options import Names
+from ..loaders.errors import UsageError
+from .options import Dataset, From, Json, NumProc, Origin, Output, Part, answer, tell
 
 if TYPE_CHECKING:
     from ..builders.versions.verify import CheckOutcome
 
 
-def add_commands(app: typer.Typer) -> None:
-    """Add the commands of this module, in the order of the help."""
-    for function in (
-        list_command,
-        show_command,
-        stats_command,
-        card_command,
-        fetch_command,
-        build_command,
-        verify_command,
-        install_command,
-        new_command,
-    ):
-        command(app)(function)
-
-
-def list_command(as_json: Json = False) -> None:
+def list_command(*, as_json: Json = False) -> None:
     """List the datasets."""
     from ..builders.core.registry import describe, list_datasets
 
@@ -54,7 +27,7 @@ def list_command(as_json: Json = False) -> None:
     )
 
 
-def show_command(name: Dataset, as_json: Json = False) -> None:
+def show_command(name: Dataset, /, *, as_json: Json = False) -> None:
     """Show what a dataset declares of itself."""
     from ..builders.core.registry import describe
 
@@ -75,24 +48,13 @@ def show_command(name: Dataset, as_json: Json = False) -> None:
 
 
 def stats_command(
-    name: Annotated[str, typer.Argument(metavar="NAME|FOLDER")],
-    folder: From = None,
-    configs: Configs = None,
-    splits: Splits = None,
-    probe: Annotated[
-        bool,
-        typer.Option("--probe/--no-probe", help="Train a classifier on the hypotheses alone."),
-    ] = False,
-    parser: Annotated[
-        str | None,
-        typer.Option(metavar="URL", help="CoreNLP server to parse with: http://localhost:9000"),
-    ] = None,
-    by: Annotated[
-        str | None,
-        typer.Option(
-            metavar="COLUMN,...", help="Count rows and groups by columns; A+B crosses two."
-        ),
-    ] = None,
+    name: Dataset,
+    /,
+    *,
+    part: Part = Part(),
+    probe: Annotated[bool, Parameter(negative=None)] = False,
+    parser: Annotated[str | None, Parameter(metavar="URL")] = None,
+    by: Annotated[Names, Parameter(metavar="COLUMN,...")] = (),
     as_json: Json = False,
 ) -> None:
     """Measure the statistics of a dataset on its built files: the tables of the papers.
@@ -102,28 +64,30 @@ def stats_command(
 
     --probe warns of labels and categories that the hypothesis alone gives away; it takes up to half
     a minute, and needs nlihub[baselines].
-    --parser counts the sentences that parse as S, in at most 5,000 rows.
+
+    Args:
+        name: Name of a dataset, or folder of a built version.
+        probe: Train a classifier on the hypotheses alone.
+        parser: Count the sentences that parse as S, in at most 5,000 rows, by a CoreNLP server:
+            http://localhost:9000
+        by: Count rows and groups by columns; A+B crosses two.
     """
     from ..builders.statistics.survey import show_survey, survey
     from ..builders.versions.open import open_version
 
-    version = open_version(name, folder=folder, configs=names(configs), splits=names(splits))
-    found = survey(version, probe=probe, parser=parser, by=names(by))
+    version = open_version(name, **vars(part))
+    found = survey(version, probe=probe, parser=parser, by=by)
     answer(asdict(found), as_json, lambda: show_survey(version.builder.SPEC, found))
 
 
 def card_command(
-    name: Annotated[str, typer.Argument(metavar="NAME|FOLDER")],
-    folder: From = None,
-    configs: Configs = None,
-    splits: Splits = None,
-    check: Annotated[
-        bool, typer.Option("--check", help="Check that the packaged card is up to date.")
-    ] = False,
-    write: Annotated[
-        bool, typer.Option("--write", help="Fill the blocks of the card in this checkout.")
-    ] = False,
-    body: Annotated[bool, typer.Option("--body", help="Leave out the front matter.")] = False,
+    name: Dataset,
+    /,
+    *,
+    part: Part = Part(),
+    check: bool = False,
+    write: bool = False,
+    body: bool = False,
 ) -> None:
     """Print the card of a dataset, with fresh statistics.
 
@@ -132,6 +96,12 @@ def card_command(
 
     --check compares the packaged card with fresh statistics; without the sources, only the blocks
     that need none. --write fills the same blocks, in a checkout of nlihub.
+
+    Args:
+        name: Name of a dataset, or folder of a built version.
+        check: Check that the packaged card is up to date.
+        write: Fill the blocks of the card in this checkout.
+        body: Leave out the front matter.
     """
     from ..builders.core.registry import get_builder
     from ..builders.versions.card import declared_card, split_card
@@ -140,60 +110,58 @@ def card_command(
     from ..loaders.paths import local_path
 
     if check:
-        _check_card(name, folder, names(splits))
+        _check_card(name, part)
         return
     if write:
-        _write_card(name, folder, names(splits))
+        _write_card(name, part)
         return
     is_folder = (local_path(name) / MANIFEST).is_file()
-    if folder is None and not is_folder and not get_builder(name).SPEC.offline:
+    if part.folder is None and not is_folder and not get_builder(name).SPEC.offline:
         tell("as packaged; --from FOLDER measures the sources there.")
         print(declared_card(get_builder(name).SPEC), end="")
         return
-    version = open_version(name, folder=folder, configs=names(configs), splits=names(splits))
+    version = open_version(name, **vars(part))
     if is_folder:
         version.require_whole()
     text = (version.folder / "README.md").read_text(encoding="utf-8")
     print(split_card(text)[1] if body else text, end="")
 
 
-def _write_card(name: str, folder: Path | None, splits: list[str]) -> None:
+def _write_card(name: str, part: Part) -> None:
     from ..builders.versions.packaged_card import write_card
 
-    filled, left = write_card(name, folder=folder, splits=splits)
+    filled, left = write_card(name, folder=part.folder, splits=part.splits)
     if left:
         tell(f"--from FOLDER fills {', '.join(left)} too.")
     print(f"filled in the card of {name}: {', '.join(filled)}")
 
 
-def _check_card(name: str, folder: Path | None, splits: list[str]) -> None:
+def _check_card(name: str, part: Part) -> None:
     from ..builders.versions.packaged_card import check_card
 
-    found = check_card(name, folder=folder, splits=splits)
+    found = check_card(name, folder=part.folder, splits=part.splits)
     if found.unchecked:
         tell(f"--from FOLDER checks {', '.join(found.unchecked)} too.")
     if found.stale:
         blocks = ", ".join(found.stale)
         tell(f"the packaged card of {name} is out of date: {blocks}.")
         sys.exit(1)
-    part = " in all that needs no source file" if found.unchecked else ""
-    print(f"the packaged card of {name} is up to date{part}")
+    scope = " in all that needs no source file" if found.unchecked else ""
+    print(f"the packaged card of {name} is up to date{scope}")
 
 
 def fetch_command(
     name: Dataset,
-    folder: From = None,
-    configs: Configs = None,
-    splits: Splits = None,
+    /,
+    *,
+    part: Part = Part(),
     origin: Origin = None,
     as_json: Json = False,
 ) -> None:
     """Download and verify the source files of a dataset."""
     from .. import building
 
-    found = building.fetch(
-        name, folder=folder, configs=names(configs), splits=names(splits), origin=origin
-    )
+    found = building.fetch(name, **vars(part), origin=origin)
     if not found:
         tell(f"{name} needs no source files.")
         if not as_json:
@@ -202,13 +170,8 @@ def fetch_command(
 
 
 def build_command(
-    dataset_names: Annotated[
-        list[str] | None,
-        typer.Argument(metavar="[NAME]...", help="Default: all that needs no download."),
-    ] = None,
-    folder: From = None,
-    configs: Configs = None,
-    splits: Splits = None,
+    *names: Dataset,
+    part: Part = Part(),
     origin: Origin = None,
     output: Output = Path("built"),
     num_proc: NumProc = 1,
@@ -217,31 +180,26 @@ def build_command(
     """Build named datasets: Parquet files, card and manifest, laid out as on the Hub.
 
     For a dataset of your own see nlihub construct.
+
+    Args:
+        names: The datasets; default all that need no download.
     """
     from .. import building
     from ..builders.core.registry import describe, list_datasets
 
-    chosen = dataset_names or [
-        name for name in list_datasets() if not describe(name)["needs_download"]
-    ]
+    chosen = names or [name for name in list_datasets() if not describe(name)["needs_download"]]
     # Look all of them up first, so that an unknown name is reported before anything is built.
     takes_folder = {name: describe(name)["needs_download"] for name in chosen}
-    if folder is not None and not any(takes_folder.values()):
-        raise typer.BadParameter("none of these datasets has source files.", param_hint="--from")
+    if part.folder is not None and not any(takes_folder.values()):
+        raise UsageError("--from: none of these datasets has source files.")
     built: dict[str, str] = {}
     try:
         for name in chosen:
-            built[name] = str(
-                building.build(
-                    name,
-                    output,
-                    folder=folder if takes_folder[name] else None,
-                    num_proc=num_proc,
-                    configs=names(configs),
-                    splits=names(splits),
-                    origin=origin,
-                )
+            its_part = part if takes_folder[name] else replace(part, folder=None)
+            folder = building.build(
+                name, output, **vars(its_part), num_proc=num_proc, origin=origin
             )
+            built[name] = str(folder)
     finally:
         if built:  # also where one of the next failed
             answer(built, as_json, lambda: "\n".join(built.values()))
@@ -249,14 +207,18 @@ def build_command(
 
 def verify_command(
     folder: Path,
-    against_sources: Annotated[
-        bool,
-        typer.Option("--against-sources", help="Compare every row with what the sources give."),
-    ] = False,
+    /,
+    *,
+    against_sources: bool = False,
     sources: From = None,
     as_json: Json = False,
 ) -> None:
-    """Re-check everything about a built version."""
+    """Re-check everything about a built version.
+
+    Args:
+        folder: The folder of the version.
+        against_sources: Compare every row with what the sources give.
+    """
     from .. import building
 
     report = building.verify(folder, against_sources=against_sources, sources=sources)
@@ -285,30 +247,27 @@ def _mark(outcome: "CheckOutcome") -> str:
     return "note" if outcome.findings else "ok"
 
 
-def install_command(
-    name: Annotated[str, typer.Argument(metavar="NAME|FOLDER|metrics")],
-    folder: From = None,
-    configs: Configs = None,
-    splits: Splits = None,
-    as_json: Json = False,
-) -> None:
+def install_command(name: Dataset, /, *, part: Part = Part(), as_json: Json = False) -> None:
     """Make load_dataset("nlihub/NAME", CONFIG) work offline in every project.
 
     nlihub install metrics does it for evaluate.load("pattern_accuracy") and the others.
+
+    Args:
+        name: Name of a dataset, folder of a built version, or metrics.
     """
     from .. import building
 
-    found = building.install(name, folder=folder, configs=names(configs), splits=names(splits))
+    found = building.install(name, **vars(part))
     answer([str(p) for p in found], as_json, lambda: "\n".join(map(str, found)))
 
 
-def new_command(
-    name: Annotated[str, typer.Argument(metavar="NAME", help="A snake_case name.")],
-    as_json: Json = False,
-) -> None:
+def new_command(name: str, /, *, as_json: Json = False) -> None:
     """Start a new dataset in a checkout of nlihub: five files, with TODO where you decide.
 
     Then: pytest tests/builders/core/test_conformance.py -k NAME lists what is missing.
+
+    Args:
+        name: A snake_case name.
     """
     from ..builders.core.new_dataset import write_new_dataset
 

@@ -1,77 +1,96 @@
-"""Commands on predictions: scores and pictures."""
+"""Commands on predictions: scores, pictures, the papers' tables, tasks of harnesses."""
 
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-import typer
+from cyclopts import Parameter
+from cyclopts.types import NonNegativeInt, PositiveInt
+from cyclopts.validators import Number
 
-from .command import command, takes_groups
-from .completion import complete_config, complete_split
-from .errors import ErrorOptions, tell_errors
-from .options import From, Json, answer, names, tell
+from ..builders.procedures.options import Names, read_by
+from ..loaders.errors import UsageError
+from .options import Dataset, File, From, Input, Json, answer, plural, tell
 
-Thresholds = Annotated[
-    str | None,
-    typer.Option(
-        metavar="LIST", help="Consistency thresholds, separated by commas; default the papers'."
-    ),
-]
+if TYPE_CHECKING:
+    from ..baselines.evaluation.errors import ErrorsSample
 
-
-def add_commands(app: typer.Typer) -> None:
-    """Add the commands of this module, in the order of the help."""
-    for function in (score_command, plot_command):
-        command(app)(function)
+_MAX_KINDS = 12
+Labels = Annotated[Names, Parameter(metavar="L,...")]
 
 
-@takes_groups
+def _parse_numbers(text: str) -> list[float]:
+    try:
+        return [float(part) for part in text.split(",")]
+    except ValueError:
+        raise UsageError(f"{text!r} is not a list of numbers.") from None
+
+
+@Parameter(name="*", group="Errors to read")
+@dataclass(frozen=True)
+class ErrorOptions:
+    """The draw of errors for people to code."""
+
+    errors: PositiveInt | None = None
+    """Draw so many errors into sheets for coders; with --against, of both systems."""
+    codes: Path | None = None
+    """The coding scheme: a CSV file with the columns code and description."""
+    errors_to: Path | None = None
+    """The folder to make."""
+    errors_by: Annotated[str | None, Parameter(metavar="COLUMN|none")] = None
+    """Balance errors over a column: label (default), category, group, ..."""
+    coders: PositiveInt | None = None
+    """People who code every error; default 2."""
+
+    def plan(self, predictions: Sequence[Path]) -> "Callable[..., ErrorsSample] | None":
+        """Check the options before anything is scored; return the draw, None where none is asked.
+
+        Raises:
+            UsageError: One option needs another, or the predictions are of several runs.
+            AnnotationError: The coding scheme is malformed.
+            OutputError: The folder exists.
+        """
+        if self.errors is None:
+            if self != ErrorOptions():
+                raise UsageError("Say how many errors to draw: --errors N.")
+            return None
+        if self.codes is None or self.errors_to is None:
+            raise UsageError("--errors needs a coding scheme and a folder: --codes, --errors-to.")
+        if len(predictions) > 1:
+            raise UsageError("Errors are drawn of one run; give one file of predictions.")
+        from .. import annotation
+        from ..baselines.evaluation.errors import check_output
+        from ..builders.annotation.task import read_coding_scheme
+
+        read_coding_scheme(self.codes)
+        check_output(self.errors_to)
+        return partial(
+            annotation.sample_errors,
+            predictions[0],
+            output=self.errors_to,
+            codes=self.codes,
+            n_errors=self.errors,
+            by=None if self.errors_by == "none" else self.errors_by or "label",
+            n_coders=self.coders or 2,
+        )
+
+
 def score_command(
-    *,
-    predictions: Annotated[
-        list[Path],
-        typer.Argument(
-            metavar="PREDICTIONS...", help="CSV, JSONL or Parquet, or logs of a harness."
-        ),
-    ],
-    dataset: Annotated[
-        str, typer.Option(metavar="NAME|FOLDER|FILE", help="Dataset, built version, or sample.")
-    ],
-    config: Annotated[
-        str | None,
-        typer.Option(help="Config; default the default one.", autocompletion=complete_config),
-    ] = None,
-    split: Annotated[
-        str | None, typer.Option(help="Split; default test.", autocompletion=complete_split)
-    ] = None,
-    against: Annotated[
-        list[Path] | None,
-        typer.Option(metavar="FILE", help="Predictions of a second system to compare with."),
-    ] = None,
-    thresholds: Thresholds = None,
-    confidence_level: Annotated[
-        float | None, typer.Option(help="Coverage of intervals, e.g. 0.95; default none.")
-    ] = None,
-    resamples: Annotated[
-        int, typer.Option(min=1, help="Drawn exchanges in a test of two systems.")
-    ] = 9999,
-    seed: Annotated[
-        int, typer.Option(min=0, help="Seed of the draws in a test and for --errors.")
-    ] = 0,
-    per_group: Annotated[
-        bool, typer.Option("--per-group", help="Add the counts of every group.")
-    ] = False,
-    by: Annotated[
-        str | None,
-        typer.Option(
-            metavar="COLUMN,...",
-            help="Break scores down by columns of the dataset; A+B crosses two.",
-        ),
-    ] = None,
-    model_labels: Annotated[
-        str | None,
-        typer.Option(metavar="L,...", help="Labels in the order of the ids in the predictions."),
-    ] = None,
-    errors: ErrorOptions,
+    *predictions: Input,
+    dataset: Dataset,
+    config: str | None = None,
+    split: str | None = None,
+    against: list[Path] | None = None,
+    thresholds: Annotated[list[float] | None, read_by(_parse_numbers, "N,...")] = None,
+    confidence_level: float | None = None,
+    resamples: PositiveInt = 9999,
+    seed: NonNegativeInt = 0,
+    per_group: bool = False,
+    by: Annotated[Names, Parameter(metavar="COLUMN,...")] = (),
+    model_labels: Labels = (),
+    errors: ErrorOptions = ErrorOptions(),
     folder: From = None,
     as_json: Json = False,
 ) -> None:
@@ -81,6 +100,20 @@ def score_command(
     label. Logs of lm_eval, lighteval and Inspect are read, too. Several files are the runs of one
     system with several seeds: mean, standard deviation and, with as many files --against, the
     paired t-test.
+
+    Args:
+        predictions: CSV, JSONL or Parquet, or logs of a harness.
+        dataset: Name of a dataset, folder of a built version, or a sample.
+        config: Config; default that of the dataset.
+        split: Split; default test.
+        against: Predictions of a second system to compare with; may be repeated.
+        thresholds: Consistency thresholds; default those of the papers.
+        confidence_level: Coverage of intervals, e.g. 0.95; default none.
+        resamples: Drawn exchanges in a test of two systems.
+        seed: Seed of the draws in a test and for --errors.
+        per_group: Add the counts of every group.
+        by: Break scores down by columns of the dataset; A+B crosses two.
+        model_labels: Labels in the order of the ids in the predictions.
     """
     from ..baselines.evaluation import score as scores
 
@@ -91,79 +124,87 @@ def score_command(
         config=config,
         split=split,
         against=against or [],
-        thresholds=_numbers(thresholds),
+        thresholds=thresholds,
         confidence_level=confidence_level,
         n_resamples=resamples,
         seed=seed,
         per_group=per_group,
-        by=names(by),
-        model_labels=names(model_labels),
+        by=by,
+        model_labels=model_labels,
         folder=folder,
     )
     for note in found["notes"]:
         tell(f"note: {note}")
     if draw is not None:
-        second = against[0] if against else None
-        place: dict[str, Any] = {"config": config, "split": split, "folder": folder}
-        place["model_labels"] = names(model_labels)
-        drawn = draw(dataset=dataset, against=second, seed=seed, **place)
-        tell_errors(drawn)
+        drawn = draw(
+            dataset=dataset,
+            against=against[0] if against else None,
+            config=config,
+            split=split,
+            seed=seed,
+            model_labels=model_labels,
+            folder=folder,
+        )
+        _tell_errors(drawn)
         found["errors"] = drawn.as_json()
     answer(found, as_json, lambda: scores.show_scores(found, per_group=per_group))
 
 
+def _tell_errors(found: "ErrorsSample") -> None:
+    """Say on stderr which errors were drawn, and what to hand out."""
+    if found.n_lacking:
+        tell(f"{plural(found.n_lacking, 'error')} fewer than asked for: these are all there are")
+    if len(found.strata) > _MAX_KINDS:
+        tell(f"balanced over {len(found.strata):,} kinds of errors; see --json")
+    else:
+        for part in found.strata:
+            names = (part.missed_by, "(none)" if part.value == "" else part.value)
+            kind = ", ".join(name for name in names if name) or "errors"
+            tell(f"{kind}: {part.n_drawn:,} of {plural(part.n_errors, 'error')}")
+    tell(f"{plural(found.n_errors, 'error')} to code; hand out {found.sheets} alone")
+
+
+Kind = Literal[
+    "pattern-accuracy",
+    "categories",
+    "patterns",
+    "consistency",
+    "recall",
+    "breakdown",
+    "cartography",
+]
+
+
 def plot_command(
-    kind: Annotated[
-        str,
-        typer.Argument(
-            help="pattern-accuracy, categories, patterns, consistency, recall, breakdown or "
-            "cartography."
-        ),
-    ],
-    results: Annotated[
-        list[Path], typer.Argument(metavar="RESULTS...", help="Files of nlihub score --json.")
-    ],
-    output: Annotated[Path, typer.Option("--output", "-o", help="A .png, .svg or .pdf file.")],
-    systems: Annotated[
-        str | None,
-        typer.Option(
-            "--names", metavar="NAMES", help="Names of the systems; default those of the files."
-        ),
-    ] = None,
-    start: Annotated[
-        float, typer.Option(min=0, max=0.99, help="Threshold at which a curve begins.")
-    ] = 0.0,
-    threshold: Annotated[
-        float | None, typer.Option(help="Threshold that categories are shown at; default 0.95.")
-    ] = None,
-    larger_side: Annotated[
-        bool,
-        typer.Option(
-            "--larger-side",
-            help="Consistency as BioNLI's Figure 2 has it, beside that of a perfect system.",
-        ),
-    ] = False,
-    by: Annotated[
-        str | None, typer.Option(metavar="COLUMN", help="Breakdown to show; default the only one.")
-    ] = None,
-    score: Annotated[
-        str | None,
-        typer.Option(
-            metavar="accuracy|macro_f1", help="Score of a breakdown; default the accuracy."
-        ),
-    ] = None,
-    color: Annotated[
-        str | None,
-        typer.Option(
-            metavar="label|correctness", help="What cartography shows in color; default the label."
-        ),
-    ] = None,
+    kind: Kind,
+    /,
+    *results: Input,
+    output: File,
+    systems: Annotated[Names, Parameter(name="--names")] = (),
+    start: Annotated[float, Parameter(validator=Number(gte=0, lte=0.99))] = 0.0,
+    threshold: float | None = None,
+    larger_side: bool = False,
+    by: Annotated[str | None, Parameter(metavar="COLUMN")] = None,
+    score: Literal["accuracy", "macro_f1"] | None = None,
+    color: Literal["label", "correctness"] | None = None,
     as_json: Json = False,
 ) -> None:
     """Draw results for a paper: curves and bars of several systems, maps of groups.
 
     patterns takes results of nlihub score --per-group, cartography those of a system with
     probabilities.
+
+    Args:
+        kind: The picture.
+        results: Files of nlihub score --json.
+        output: A .png, .svg or .pdf file.
+        systems: Names of the systems; default those of the files.
+        start: Threshold at which a curve begins.
+        threshold: Threshold that categories are shown at; default 0.95.
+        larger_side: Consistency as BioNLI's Figure 2 has it, beside that of a perfect system.
+        by: Breakdown to show; default the only one.
+        score: Score of a breakdown; default the accuracy.
+        color: What cartography shows in color; default the label.
     """
     from ..baselines.evaluation import score as scores
 
@@ -171,7 +212,7 @@ def plot_command(
         kind,
         results,
         output,
-        names=names(systems) or None,
+        names=systems or None,
         start=start,
         threshold=threshold,
         larger_side=larger_side,
@@ -182,8 +223,100 @@ def plot_command(
     answer({"output": str(output)}, as_json, lambda: str(output))
 
 
-def _numbers(text: str | None) -> list[float] | None:
-    try:
-        return [float(part) for part in text.split(",")] if text is not None else None
-    except ValueError:
-        raise typer.BadParameter(f"{text!r} is not a list of numbers.") from None
+def tasks_command(harness: Literal["lm-eval"] | None = None, /, *, as_json: Json = False) -> None:
+    """List the tasks for evaluation harnesses, or print the folder that lm_eval reads them from.
+
+    `lm_eval --include_path "$(nlihub tasks lm-eval)" --tasks NAME`;
+    `lighteval accelerate ARGS NAME --custom-tasks nlihub.integrations.lighteval`. In both NAME_gen
+    is answered by a text, NAME by the likeliest reply. Inspect finds the tasks by itself:
+    `inspect eval nlihub/DATASET -T form=p1`.
+
+    Args:
+        harness: Print the folder of its tasks.
+    """
+    from ..integrations import lm_eval
+    from ..integrations.tasks import list_tasks
+
+    if harness is not None:
+        path = lm_eval.write_tasks()
+        answer(str(path), as_json, lambda: str(path))
+        return
+    found = [
+        {"name": t.name, "dataset": t.dataset, "config": t.config, "form": t.form, "shots": n}
+        for t in list_tasks()
+        for n in [len(t.spec.labels) if t.has_shots else 0]
+    ]
+    answer(found, as_json, lambda: "\n".join(str(task["name"]) for task in found))
+
+
+def _list_reproductions(_: Any) -> list[str]:
+    from ..baselines.reproduction.entries import entries
+
+    return list(entries())
+
+
+def reproduce_command(
+    name: Annotated[str | None, Parameter(completer=_list_reproductions)] = None,
+    /,
+    *,
+    paper: str | None = None,
+    sources: Annotated[list[Path] | None, Parameter(name="--from", metavar="FOLDER")] = None,
+    predictions: list[Path] | None = None,
+    config: str | None = None,
+    splits: Annotated[Names, Parameter(metavar="S,...")] = (),
+    parser: Annotated[str | None, Parameter(metavar="URL")] = None,
+    output: Annotated[Path | None, Parameter(alias="-o", metavar="FOLDER")] = None,
+    as_json: Json = False,
+) -> None:
+    """Make a table, figure or analysis of the papers, its numbers beside yours.
+
+    Without an ID, list all of them with what can be made of what is at hand.
+
+    Args:
+        name: ID of an entry, as in bionli/table-2; default: list all.
+        paper: List those of scinli, mscinli, bionli or spacenli.
+        sources: Source files, a built version, runs, results of nlihub score --json, or annotation
+            batches; may be repeated.
+        predictions: Predictions of a system; may be repeated.
+        config: Config that predictions are of; default that of the dataset.
+        splits: Only these splits.
+        parser: CoreNLP server for parses: http://localhost:9000
+        output: Write Markdown, JSON, and pictures there.
+    """
+    from ..baselines.reproduction import make
+
+    if name is None:
+        listed = make.list_reproductions(
+            paper, sources=sources or [], predictions=predictions or []
+        )
+        answer(listed, as_json, lambda: _as_text(listed))
+        return
+    if paper is not None:
+        raise UsageError("--paper: an ID names its paper already.")
+    found = make.reproduce(
+        name,
+        sources=sources or [],
+        predictions=predictions or [],
+        output=output,
+        config=config,
+        splits=splits,
+        parser=parser,
+    )
+    markdown = found.pop("markdown")
+    answer(found, as_json, lambda: markdown.rstrip("\n"))
+
+
+def _as_text(listed: Sequence[Mapping[str, Any]]) -> str:
+    """Show entries, a line each, and the number of each status."""
+    lines = []
+    for entry in listed:
+        status = entry["status"]
+        if status == "needs":
+            status = f"needs {', '.join(entry['lacks'])}"
+        lines.append(f"{entry['id']:22} {status:34} {entry['shows']}")
+    counts = dict.fromkeys(("can be made", "needs", "cannot be made"), 0)
+    for entry in listed:
+        counts[entry["status"]] += 1
+    counts["need something"] = counts.pop("needs")
+    summary = ", ".join(f"{n} {status}" for status, n in counts.items() if n)
+    return "\n".join([*lines, "", f"{len(listed)} in all: {summary}."])

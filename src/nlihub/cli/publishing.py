@@ -2,65 +2,51 @@
 
 import sys
 from collections.abc import Iterator
-from dataclasses import asdict
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
+from cyclopts import Parameter
+from cyclopts.types import NonNegativeInt
 
-from .command import command
-from .options import Configs, From, Json, Splits, answer, names, tell
+from ..loaders.errors import UsageError
+from .options import Dataset, File, Input, Json, Part, answer, tell
 
 if TYPE_CHECKING:
     from ..publishing.plan import Plan
     from ..publishing.publish_all import PublishingSummary
 
-Private = Annotated[bool, typer.Option("--private", help="Create the repository as private.")]
-DryRun = Annotated[bool, typer.Option("--dry-run", help="Only show what would be done.")]
-Yes = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")]
+Repository = Annotated[str, Parameter(metavar="ORG/NAME")]
+#: A published version.
+Version = Annotated[str, Parameter(metavar="ORG/NAME@X.Y.Z")]
 
 
-def add_commands(app: typer.Typer) -> None:
-    """Add the commands of this module, in the order of the help."""
-    for function in (
-        publish_command,
-        publish_metric_command,
-        versions_command,
-        diff_command,
-        croissant_command,
-        eval_results_command,
-    ):
-        command(app)(function)
+@Parameter(name="*")
+@dataclass(frozen=True)
+class Publishing:
+    """How to publish."""
+
+    private: bool = False
+    """Create the repository as private."""
+    dry_run: bool = False
+    """Only show what would be done."""
+    yes: Annotated[bool, Parameter(alias="-y")] = False
+    """Do not ask."""
+    as_json: Json = False
 
 
 def publish_command(
-    name: Annotated[
-        str | None, typer.Argument(metavar="NAME|FOLDER", help="Dataset, or built version.")
-    ] = None,
-    repo: Annotated[
-        str | None, typer.Option(metavar="ORG/NAME", help="Its repository on the Hub.")
-    ] = None,
-    version: Annotated[
-        str | None, typer.Option(metavar="X.Y.Z", help="Its version number.")
-    ] = None,
-    everything: Annotated[
-        bool, typer.Option("--all", help="All datasets and metrics, and a collection of them.")
-    ] = False,
-    org: Annotated[
-        str | None, typer.Option(metavar="ORG", help="With --all: the user or organisation.")
-    ] = None,
-    built: Annotated[
-        Path | None,
-        typer.Option(metavar="FOLDER", help="With --all: the output folder of nlihub build."),
-    ] = None,
-    folder: From = None,
-    configs: Configs = None,
-    splits: Splits = None,
-    private: Private = False,
-    croissant: Annotated[bool, typer.Option("--croissant", help="Add Croissant metadata.")] = False,
-    dry_run: DryRun = False,
-    yes: Yes = False,
-    as_json: Json = False,
+    name: Dataset | None = None,
+    /,
+    *,
+    repo: Repository | None = None,
+    version: Annotated[str | None, Parameter(metavar="X.Y.Z")] = None,
+    everything: Annotated[bool, Parameter(name="--all")] = False,
+    org: str | None = None,
+    built: Path | None = None,
+    part: Part = Part(),
+    croissant: bool = False,
+    how: Publishing = Publishing(),
 ) -> None:
     """Publish a version of a dataset to the Hub: one commit, read back, tagged.
 
@@ -69,54 +55,58 @@ def publish_command(
 
     --all publishes every dataset and metric of this package, each after what it needs, and makes a
     collection of them.
+
+    Args:
+        name: Name of a dataset, or folder of a built version.
+        repo: Its repository on the Hub.
+        version: Its version number.
+        everything: All datasets and metrics, and a collection of them.
+        org: With --all: the user or organisation.
+        built: With --all: the output folder of nlihub build.
+        croissant: Add Croissant metadata.
     """
     if everything:
-        _publish_all(
-            {"NAME": name, "--repo": repo, "--version": version, "--configs": configs}
-            | {"--splits": splits, "--croissant": croissant or None},
-            org,
-            built,
-            folder,
-            private,
-            dry_run,
-            yes,
-            as_json,
-        )
+        if (name, repo, version, croissant) != (None, None, None, False) or (
+            replace(part, folder=None) != Part()
+        ):
+            raise UsageError(
+                "NAME, --repo, --version, --configs, --splits and --croissant cannot go with --all."
+            )
+        _publish_all(org, built, part.folder, how)
         return
     if name is None or repo is None or version is None:
-        raise typer.BadParameter("expected NAME, --repo ORG/NAME and --version X.Y.Z, or --all.")
+        raise UsageError("expected NAME, --repo ORG/NAME and --version X.Y.Z, or --all.")
     if org is not None or built is not None:
-        raise typer.BadParameter("--org and --built go with --all.")
+        raise UsageError("--org and --built go with --all.")
     from ..builders.versions.open import open_version
     from ..publishing.dataset import plan_dataset
 
-    opened = open_version(name, folder=folder, configs=names(configs), splits=names(splits))
-    plan = plan_dataset(opened, repo, version, private=private, croissant=croissant)
-    _carry_out(plan, dry_run, yes, as_json)
+    opened = open_version(name, **vars(part))
+    plan = plan_dataset(opened, repo, version, private=how.private, croissant=croissant)
+    _carry_out(plan, how)
 
 
 def publish_metric_command(
-    name: Annotated[str, typer.Argument(help="Metric.")],
-    space: Annotated[str, typer.Option(metavar="ORG/NAME", help="Its Space on the Hub.")],
-    private: Private = False,
-    dry_run: DryRun = False,
-    yes: Yes = False,
-    as_json: Json = False,
+    name: str, /, *, space: Repository, how: Publishing = Publishing()
 ) -> None:
-    """Publish a metric as a Space, for evaluate.load("ORG/NAME"): one commit, tried out, tagged."""
+    """Publish a metric as a Space, for evaluate.load("ORG/NAME"): one commit, tried out, tagged.
+
+    Args:
+        name: The metric.
+        space: Its Space on the Hub.
+    """
     from ..publishing.metrics import plan_metric
 
-    _carry_out(plan_metric(name, space, private=private), dry_run, yes, as_json)
+    _carry_out(plan_metric(name, space, private=how.private), how)
 
 
-def versions_command(
-    repo: Annotated[str, typer.Argument(metavar="ORG/NAME")],
-    space: Annotated[
-        bool, typer.Option("--space", help="The repository is the Space of a metric.")
-    ] = False,
-    as_json: Json = False,
-) -> None:
-    """List the published versions of a dataset or a metric."""
+def versions_command(repo: str, /, *, space: bool = False, as_json: Json = False) -> None:
+    """List the published versions of a dataset or a metric.
+
+    Args:
+        repo: The repository, ORG/NAME.
+        space: The repository is the Space of a metric.
+    """
     from ..publishing import publish as hub
 
     found = hub.versions(repo, space=space)
@@ -133,12 +123,15 @@ def versions_command(
 
 
 def diff_command(
-    old: Annotated[str, typer.Argument(metavar="ORG/NAME@X.Y.Z|FOLDER")],
-    new: Annotated[str, typer.Argument(metavar="ORG/NAME@X.Y.Z|FOLDER")],
-    examples: Annotated[int, typer.Option(min=0, help="How many ids to show of each kind.")] = 5,
-    as_json: Json = False,
+    old: str, new: str, /, *, examples: NonNegativeInt = 5, as_json: Json = False
 ) -> None:
-    """Compare two versions row by row: added, removed, relabelled, edited, moved."""
+    """Compare two versions row by row: added, removed, relabelled, edited, moved.
+
+    Args:
+        old: A published version, ORG/NAME@X.Y.Z, or the folder of a built one.
+        new: The version to compare with it.
+        examples: How many ids to show of each kind.
+    """
     from ..publishing import publish as hub
     from ..publishing.diff import show_diff
 
@@ -147,94 +140,83 @@ def diff_command(
 
 
 def croissant_command(
-    name: Annotated[str, typer.Argument(metavar="NAME|FOLDER")],
-    output: Annotated[Path, typer.Option("--output", "-o", help="The file to write.")],
-    location: Annotated[
-        str | None,
-        typer.Option(metavar="URL", help="Where the files will be; default where they are now."),
-    ] = None,
-    folder: From = None,
-    configs: Configs = None,
-    splits: Splits = None,
+    name: Dataset,
+    /,
+    *,
+    output: File,
+    location: Annotated[str | None, Parameter(metavar="URL")] = None,
+    part: Part = Part(),
     as_json: Json = False,
 ) -> None:
-    """Describe a dataset in Croissant, the format of MLCommons."""
+    """Describe a dataset in Croissant, the format of MLCommons.
+
+    Args:
+        name: Name of a dataset, or folder of a built version.
+        output: The file to write.
+        location: Where the files will be; default where they are now.
+    """
     from ..publishing import publish as hub
 
-    found = hub.croissant(
-        name,
-        output,
-        location=location,
-        folder=folder,
-        configs=names(configs),
-        splits=names(splits),
-    )
+    found = hub.croissant(name, output, location=location, **vars(part))
     answer(str(found), as_json, lambda: str(found))
 
 
 def eval_results_command(
-    logs: Annotated[
-        list[Path], typer.Argument(metavar="LOGS...", help="Logs of harnesses, of one model.")
-    ],
-    benchmark: Annotated[
-        str, typer.Option(metavar="ORG/NAME@X.Y.Z", help="The published version that was asked.")
-    ],
-    output: Annotated[
-        Path, typer.Option("--output", "-o", help="Folder for .eval_results/NAME.yaml.")
-    ],
+    *logs: Input,
+    benchmark: Version,
+    output: Annotated[Path, Parameter(alias="-o", metavar="FOLDER")],
     as_json: Json = False,
 ) -> None:
-    """Write scores of a harness as the page of a model shows them, for "hf upload"."""
+    """Write scores of a harness as the page of a model shows them, for "hf upload".
+
+    Args:
+        logs: Logs of harnesses, of one model.
+        benchmark: The published version that was asked.
+        output: Folder for .eval_results/NAME.yaml.
+    """
     from ..publishing.eval_results import eval_results
 
     found = eval_results(logs, benchmark, output)
     answer(str(found), as_json, lambda: str(found))
 
 
-def _carry_out(plan: "Plan", dry_run: bool, yes: bool, as_json: bool) -> None:
+def _carry_out(plan: "Plan", how: Publishing) -> None:
     """Show a plan, ask, and carry it out."""
-    if dry_run:
-        answer(_plan_as_json(plan), as_json, lambda: "\n".join(_plan_as_text(plan)))
+    if how.dry_run:
+        answer(_plan_as_json(plan), how.as_json, lambda: "\n".join(_plan_as_text(plan)))
         return
     print("\n".join(_plan_as_text(plan)), file=sys.stderr)
     if plan.files or plan.tagged is None:
-        _ask(f"Publish {plan.repository.name} {plan.number}?", yes)
+        _ask(f"Publish {plan.repository.name} {plan.number}?", how.yes)
     done = plan.publish(tell)
-    answer(asdict(done), as_json, lambda: f"{done.url}\n{done.use}")
+    answer(asdict(done), how.as_json, lambda: f"{done.url}\n{done.use}")
 
 
-def _publish_all(
-    others: dict[str, Any],
-    org: str | None,
-    built: Path | None,
-    folder: Path | None,
-    private: bool,
-    dry_run: bool,
-    yes: bool,
-    as_json: bool,
-) -> None:
-    if given := [option for option, value in others.items() if value is not None]:
-        raise typer.BadParameter(f"{', '.join(given)} cannot go with --all.")
+def _publish_all(org: str | None, built: Path | None, folder: Path | None, how: Publishing) -> None:
     if org is None:
-        raise typer.BadParameter("--all needs --org ORG.")
+        raise UsageError("--all needs --org ORG.")
     from ..publishing import publish_all
 
-    if not dry_run:
-        _ask(f"Publish all datasets and metrics to {org}?", yes)
+    if not how.dry_run:
+        _ask(f"Publish all datasets and metrics to {org}?", how.yes)
     found = publish_all.publish_all(
-        org, built=built, folder=folder, private=private, dry_run=dry_run, tell=tell
+        org, built=built, folder=folder, private=how.private, dry_run=how.dry_run, tell=tell
     )
-    answer(_summary_as_json(found), as_json, lambda: "\n".join(_summary_as_text(found)))
+    answer(_summary_as_json(found), how.as_json, lambda: "\n".join(_summary_as_text(found)))
     if not found.is_complete:
         sys.exit(1)
 
 
 def _ask(question: str, yes: bool) -> None:
+    """Ask on stderr whether to go on; anything but y or yes ends the command."""
     if yes:
         return
     if not sys.stdin.isatty():
-        raise typer.BadParameter("there is nobody to ask; give --yes, or look with --dry-run.")
-    typer.confirm(question, abort=True, err=True)
+        raise UsageError("there is nobody to ask; give --yes, or look with --dry-run.")
+    print(f"{question} [y/N]: ", end="", file=sys.stderr, flush=True)
+    if sys.stdin.readline().strip().lower() not in ("y", "yes"):
+        tell("nothing was published.")
+        sys.exit(1)
 
 
 def _plan_as_json(plan: "Plan") -> dict[str, Any]:

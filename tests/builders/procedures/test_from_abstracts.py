@@ -428,12 +428,12 @@ class TestCommand:
     @pytest.mark.parametrize(
         ("arguments", "message"),
         [
-            (["n"], "'PATH...'"),
-            (["n", "x", "--within", "section"], "No such option: --within"),
+            (["n"], "PATHS requires an argument"),
+            (["n", "x", "--within", "section"], "Unknown option: --within"),
             (["n", "x", "--models", "m"], "name a model to generate with"),
             (["n", "x", "--ratio", "1,2"], "The ratio is '1,2'"),
-            (["n", "x", "--training-rows", "2"], "no number of training rows '2'"),
-            (["n", "x", "--from", "."], "No such option: --from"),
+            (["n", "x", "--training-rows", "2"], 'Invalid value "2" for --training-rows'),
+            (["n", "x", "--from", "."], "Unknown option: --from"),
             (["n", "x", "--strategies", "SEN,,LPR"], "not a list of names"),
         ],
     )

@@ -800,15 +800,9 @@ class TestCommandLine:
     @pytest.mark.parametrize(
         ("arguments", "problem"),
         [
-            (["build", "a", "--papers", "p"], "nlihub construct papers NAME PATH ..."),
-            (
-                ["build", "a", "--domain", "acl"],
-                "construct papers|abstracts NAME PATH ... --domain",
-            ),
-            (["build", "a", "--phrases", "x"], "--linking-phrases, or nlihub construct abstracts"),
-            (["construct", "papers"], "'NAME'"),
-            (["construct", "papers", "a"], "'PATH...'"),
-            (["construct", "papers", "a", "p", "--by-order"], "No such option: --by-order"),
+            (["construct", "papers"], "NAME requires an argument"),
+            (["construct", "papers", "a"], "PATHS requires an argument"),
+            (["construct", "papers", "a", "p", "--by-order"], "Unknown option: --by-order"),
             (["construct", "papers", "a", "p", "--ratio", "1,2"], "The ratio is '1,2'"),
             (["construct", "papers", "a", "p", "--train-years", "now"], "The years are 'now'"),
             (
@@ -820,9 +814,9 @@ class TestCommandLine:
                 "two values without a domain",
             ),
             (["construct", "papers", "a", "p", "--validation-share", "b=x"], "The share is 'x'"),
-            (["construct", "papers", "a", "p", "--per-class", "test"], "The quota is 'test'"),
+            (["construct", "papers", "a", "p", "--per-class", "test"], "'test' is not a quota"),
             (["construct", "papers", "Bad Name", "p"], "small letters"),
-            (["construct", "tables", "a", "p"], "No such command 'tables'"),
+            (["construct", "tables", "a", "p"], 'Unknown command "tables"'),
         ],
     )
     def test_wrong_use_is_refused(self, tmp_path, arguments, problem):

@@ -22,12 +22,13 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Annotated
 
+from cyclopts import Parameter
+
 from .....loaders.errors import UnknownNameError, UsageError
 from .....loaders.json_text import parse_json
 from .....loaders.paths import local_path
-from ...option_groups import Option, OptionGroup
+from ...options import parse_names, read_by
 
-GROUP = "Mechanisms"
 #: The name of the paper's set of phrases.
 PAPER = ("paper",)
 #: Greatest number of sentences after a conclusion.
@@ -114,48 +115,23 @@ def _as_pattern(phrase: str) -> str:
     return r"\s+".join(words).replace(r"\s+(?::)", r"\s*:")
 
 
-def parse_names(text: str) -> tuple[str, ...]:
-    """Parse the names in an option of a recipe, separated by commas.
-
-    Raises:
-        UsageError: A name is empty.
-    """
-    names = tuple(name.strip() for name in text.split(","))
-    if not all(names):
-        raise UsageError(f"{text!r} is not a list of names separated by commas.")
-    return names
+#: The options on mechanisms.
+FINDING = Parameter(group="Mechanisms")
 
 
+@Parameter(name="*")
 @dataclass(frozen=True)
-class MechanismOptions(OptionGroup):
+class MechanismOptions:
     """How the conclusion of an abstract is found, and which entity regulates which."""
 
-    conclusion_phrases: Annotated[
-        Path | None,
-        Option(
-            'JSON file with other phrases of conclusions, {"SET": ["PHRASE", ...], ...}.',
-            GROUP,
-            "FILE",
-        ),
-    ] = None
-    phrase_sets: Annotated[
-        Sequence[str],
-        Option(
-            "Sets of conclusion phrases: paper (those of BioNLI), conclude, results, inference, "
-            "hedge, or all; by default paper, or all of a file of yours.",
-            GROUP,
-            "SET,...",
-            parse_names,
-        ),
-    ] = ()
-    by_order: Annotated[
-        bool,
-        Option(
-            "Take the entity mentioned first for the regulator where nothing states the direction; "
-            "otherwise such abstracts are not taken.",
-            GROUP,
-        ),
-    ] = False
+    conclusion_phrases: Annotated[Path | None, FINDING] = None
+    """JSON file with other phrases of conclusions, {"SET": ["PHRASE", ...], ...}."""
+    phrase_sets: Annotated[Sequence[str], FINDING, read_by(parse_names, "SET,...")] = ()
+    """Sets of conclusion phrases: paper (those of BioNLI), conclude, results, inference, hedge, or
+    all; by default paper, or all of a file of yours."""
+    by_order: Annotated[bool, FINDING] = False
+    """Take the entity mentioned first for the regulator where nothing states the direction;
+    otherwise such abstracts are not taken."""
 
     def rules(self, *, any_length: bool = False) -> MechanismRules:
         """Return how mechanisms are found.

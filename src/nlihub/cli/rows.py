@@ -1,0 +1,160 @@
+"""Commands that make rows alone: wrong conclusions, draws from pattern banks."""
+
+import sys
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Annotated, Literal
+
+from cyclopts import Parameter
+from cyclopts.types import NonNegativeInt, PositiveInt
+from cyclopts.validators import Number
+
+from ..builders.procedures.abstracts.mechanisms.rules import MechanismOptions
+from ..builders.procedures.options import Names
+from ..loaders.errors import UsageError
+from .options import Dataset, File, From, Input, Json, NumProc, answer, tell
+
+PerPattern = Annotated[int, Parameter(validator=Number(gte=-1))]
+
+
+@Parameter(name="*")
+@dataclass(frozen=True)
+class Bank:
+    """What to draw from; the fields have the names of the arguments of our functions."""
+
+    patterns: Annotated[Names, Parameter(metavar="ID,...")] = ()
+    """Ids of patterns; default all."""
+    categories: Annotated[Names, Parameter(metavar="CLASS,...")] = ()
+    """Inference classes; default all."""
+    without_examples: bool = False
+    """Leave out the bank's hand-written examples."""
+    folder: From = None
+    num_proc: NumProc = 1
+
+
+def perturb_command(
+    *files: Input,
+    strategies: Names = (),
+    output: File | None = None,
+    seed: int = 1,
+    every: Annotated[bool, Parameter(name="--all")] = False,
+    limit: PositiveInt | None = None,
+    ignore_markers: bool = False,
+    pool: Path | None = None,
+    antonyms: Path | None = None,
+    mechanisms: MechanismOptions = MechanismOptions(),
+    as_json: Json = False,
+) -> None:
+    """Make conclusions wrong by BioNLI's rules: each strategy once, or in all ways.
+
+    Files hold annotated abstracts, or JSON lines with id, conclusion (with `<re> X <er>` and
+    `<el> Y <le>`) and, for some strategies, supporting_set, regulator_type and regulated_type.
+
+    Counts of what was made, refused and skipped go to stderr; with --output and --json to stdout.
+
+    Args:
+        files: PubTator, BioC XML or JSON, or JSON lines.
+        strategies: Of SEN,SEP,SRE,SREO,VNeg,SN,LPR; default all.
+        output: JSON lines; default stdout.
+        seed: Decides every random choice.
+        every: All ways of each strategy, not one.
+        limit: At most so many ways of each strategy.
+        ignore_markers: For users who strip markers: then SEP is the same as SEN.
+        pool: JSON file of entities for SREO, {"Gene": ["TNF", ...], ...}; default those of the
+            files.
+        antonyms: JSON file of terms for LPR, of the form of our antonyms.json.
+    """
+    from ..builders.dataflow.report import show_entries
+    from ..metrics.rows import show_rows_as_text
+    from ..perturbation import perturb_files, tabulate_perturbed
+
+    if as_json and output is None:
+        raise UsageError("--json needs --output: stdout has the negatives.")
+    done = perturb_files(
+        files,
+        output or sys.stdout.buffer,
+        strategies or None,
+        seed=seed,
+        limit=limit if limit or every else 1,
+        pool=pool,
+        antonyms=antonyms,
+        mechanisms=mechanisms,
+        ignore_markers=ignore_markers,
+    )
+    for line in show_entries(map(asdict, done.left_out), len(done.left_out), "skipped "):
+        tell(line)
+    print(show_rows_as_text(tabulate_perturbed(done)), file=sys.stderr)
+    if output is not None:
+        n = sum(done.negatives.values())
+        text = f"{output}: {n:,} negatives of {done.n_mechanisms:,} mechanisms"
+        answer({"output": str(output), **asdict(done)}, as_json, lambda: text)
+
+
+def sample_command(
+    name: Dataset,
+    /,
+    *,
+    output: File,
+    seed: NonNegativeInt,
+    per_pattern: PerPattern = 200,
+    bank: Bank = Bank(),
+    include_released: bool = False,
+    as_json: Json = False,
+) -> None:
+    """Draw fresh problems: an evaluation set that no model has seen.
+
+    Args:
+        name: Name of a dataset, or folder of a bank.
+        output: The file to write, .parquet or .jsonl.
+        seed: Seed of the draw.
+        per_pattern: Problems a pattern; -1 takes all.
+        include_released: Allow released problems and examples.
+    """
+    from .. import sampling
+
+    found = sampling.sample(
+        name,
+        output,
+        seed=seed,
+        per_pattern=per_pattern,
+        include_released=include_released,
+        **vars(bank),
+    )
+
+    def text() -> str:
+        lines = [f"{found.output}: {found.rows:,} problems from {found.patterns} patterns"]
+        if found.short:
+            listed = ", ".join(f"{pattern} ({rows})" for pattern, rows in found.short.items())
+            lines.append(f"fewer than {per_pattern} were left in {len(found.short)}: {listed}")
+        if found.mended:
+            listed = ", ".join(f"{rule} {count}" for rule, count in found.mended.items())
+            lines.append(f"mended sentences: {listed}; listed in {found.mends}")
+        return "\n".join(lines)
+
+    answer(asdict(found), as_json, text)
+
+
+def export_command(
+    name: Dataset,
+    /,
+    *,
+    output: File,
+    file_format: Annotated[Literal["upstream-json"], Parameter(name="--format")] = "upstream-json",
+    seed: int | None = None,
+    per_pattern: PerPattern | None = None,
+    bank: Bank = Bank(),
+    as_json: Json = False,
+) -> None:
+    """Write a draw as the authors' generator does; by default the released file.
+
+    Args:
+        name: Name of a dataset, or folder of a bank.
+        output: The JSON file to write.
+        file_format: Format to write.
+        seed: Seed; default that of the release.
+        per_pattern: Problems a pattern; default that of the release, -1 all, 0 examples only.
+    """
+    from .. import sampling
+
+    rows = sampling.export(name, output, seed=seed, per_pattern=per_pattern, **vars(bank))
+    answer({"output": str(output), "rows": rows}, as_json, lambda: f"{output}: {rows:,} problems")

@@ -1,0 +1,639 @@
+"""Commands that train or test baselines: one system, or all those of an analysis."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, fields, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+from cyclopts import Parameter
+from cyclopts.types import PositiveInt
+
+from ..builders.procedures.options import Names, read_by
+from ..loaders.errors import UsageError
+from .metrics import Labels
+from .options import From, Json, NumProc, answer, tell
+
+if TYPE_CHECKING:
+    from ..baselines.runs.config import HyperParameters, RunConfig
+
+
+def _parse_whole_numbers(text: str) -> tuple[int, ...]:
+    try:
+        return tuple(int(part) for part in text.split(","))
+    except ValueError:
+        raise UsageError(f"{text!r} is not whole numbers, as in 1,2,3.") from None
+
+
+def _list_presets(_: Any) -> list[str]:
+    from ..baselines.presets import PRESETS
+
+    return list(PRESETS)
+
+
+WholeNumbers = Annotated[tuple[int, ...], read_by(_parse_whole_numbers, "N,...")]
+Rows = Annotated[str | None, Parameter(metavar="ROWS")]
+Runs = Annotated[
+    Path,
+    Parameter(alias="-o", metavar="FOLDER", group="Runs", help="Folder of the runs."),
+]
+Tests = Annotated[
+    list[str] | None,
+    Parameter(name="--test", metavar="ROWS", group="Rows", help="Test rows; may be repeated."),
+]
+HypothesisOnly = Annotated[bool, Parameter(group="Rows", help="Show the hypothesis alone.")]
+Reference = Annotated[
+    bool,
+    Parameter(
+        group="Training",
+        help="Train as plainly as the papers: padded, fp32, not compiled.",
+    ),
+]
+
+
+@Parameter(name="*", group="Runs")
+@dataclass(frozen=True)
+class RunOptions:
+    """The runs of a command: their folder, preset, name, seeds and sources, and the answer."""
+
+    output: Runs
+    preset: Annotated[str | None, Parameter(completer=_list_presets)] = None
+    """A paper's baseline; see nlihub baseline presets."""
+    name: str | None = None
+    """Name of the system in reports."""
+    seeds: WholeNumbers = ()
+    """Seeds, a run each, or a draw of few shots; default those of the preset, or 1; of few-shot
+    1,2,3."""
+    folder: From = None
+    as_json: Json = False
+
+
+@Parameter(name="*", group="Model")
+@dataclass(frozen=True)
+class Pretrained:
+    """The model to start from."""
+
+    model: str | None = None
+    """A model on the Hub, or a folder."""
+    revision: str | None = None
+    """Revision of a model on the Hub."""
+
+
+@Parameter(name="*", group="Model")
+@dataclass(frozen=True)
+class Head:
+    """The head of a classifier: a new one, or the labels of its own."""
+
+    new_head: bool = False
+    """Replace the head of a classifier."""
+    model_labels: Labels = ()
+    """Labels of a classifier by id, if it does not name them."""
+
+
+@Parameter(name="*", group="Rows")
+@dataclass(frozen=True)
+class RowOptions:
+    """The rows to train and test on."""
+
+    train: Rows = None
+    """Training rows. A dataset, NAME or NAME/CONFIG, a built folder, or a file of rows; :SPLIT may
+    follow."""
+    validation: Annotated[str | None, Parameter(metavar="ROWS|none")] = None
+    """Rows to choose the best epoch on, or the penalty of a probe; default those of the dataset
+    that is trained on, and the last epoch or a fixed penalty where there are none, as for a
+    file."""
+    test: Tests = None
+
+
+@Parameter(name="*", group="Training")
+@dataclass(frozen=True)
+class TrainingOptions:
+    """Hyper-parameters of all training; the fields have the names of ``HyperParameters``."""
+
+    learning_rate: float | None = None
+    """Learning rate."""
+    batch_size: int | None = None
+    """Pairs of a step, over all devices."""
+    max_epochs: Annotated[int | None, Parameter(name="--epochs")] = None
+    """Maximum number of epochs."""
+
+
+@dataclass(frozen=True)
+class ValidatedTraining(TrainingOptions):
+    """Hyper-parameters of training that compares epochs."""
+
+    patience: int | None = None
+    """Epochs without gain before training stops; 0 never stops."""
+
+
+@Parameter(name="*", group="Training")
+@dataclass(frozen=True)
+class Length:
+    """Limits on the texts of an encoder; the fields have the names of ``HyperParameters``."""
+
+    max_length: int | None = None
+    """Maximum number of tokens of a pair."""
+    truncation: Literal["longest_first", "only_first"] | None = None
+    """What is cut; only_first: the premise alone."""
+
+
+@Parameter(name="*", group="Training")
+@dataclass(frozen=True)
+class Optimization:
+    """Hyper-parameters of an encoder alone; the fields have the names of ``HyperParameters``."""
+
+    optimizer: Literal["adam", "adamw"] | None = None
+    """Optimizer."""
+    weight_decay: float | None = None
+    """Weight decay of adamw."""
+    schedule: Literal["constant", "linear"] | None = None
+    """Schedule of the learning rate."""
+    warmup_steps: int | None = None
+    """Steps of warm-up."""
+    n_trained_layers: Annotated[int | None, Parameter(name="--trained-layers")] = None
+    """Number of top layers to train, with the head; default all."""
+    lora_rank: Annotated[int | None, Parameter(name="--lora", metavar="RANK")] = None
+    """Train adapters (LoRA) of a rank, and the head."""
+
+
+@dataclass(frozen=True)
+class EncoderTraining(Optimization, Length, ValidatedTraining):
+    """All hyper-parameters of an encoder."""
+
+    special_tokens: Names = ()
+    """Markers that become tokens of their own."""
+
+
+@Parameter(name="*", group="Computing")
+@dataclass(frozen=True)
+class Device:
+    """Where to compute, and how exactly."""
+
+    precision: Literal["fp32", "bf16"] | None = None
+    """Precision; default bf16 on a GPU."""
+    cpu: bool = False
+    """Compute on the CPU, even if there is a GPU."""
+
+
+@dataclass(frozen=True)
+class Computing(Device):
+    """How to compute, and what to keep of it."""
+
+    micro_batch: int | None = None
+    """Pairs in memory at once; changes only rounding and dropout."""
+    compiled: Annotated[bool | None, Parameter(name="--compile", negative=None)] = None
+    """Compile the model; default: on a GPU, for long training."""
+    track: Names = ()
+    """Log to tensorboard, wandb or mlflow, if installed."""
+    no_checkpoint: bool = False
+    """Remove trained models when a run is done."""
+
+
+def quick_command(
+    *,
+    output: Runs,
+    pretrained: Pretrained = Pretrained(),
+    rows: PositiveInt = 500,
+    cpu: bool = False,
+    folder: From = None,
+    as_json: Json = False,
+) -> None:
+    """Take a quick look at a model on all datasets at hand, in minutes on a CPU.
+
+    A classifier is tested as it is, a language model is asked, of another encoder the frozen
+    features are tried. Samples are tested; no paper's baseline is meant.
+
+    Args:
+        rows: Test rows of each dataset.
+        cpu: Compute on the CPU, even if there is a GPU.
+    """
+    from ..baselines import quick
+    from ..loaders.errors import needs_extra
+
+    if pretrained.model is None:
+        raise UsageError("Name a model: --model.")
+    with needs_extra("baselines", "A baseline"):
+        _quieten()
+    found = quick(
+        pretrained.model,
+        output,
+        revision=pretrained.revision,
+        folder=folder,
+        n_rows=rows,
+        on_cpu=cpu,
+        tell=tell,
+    )
+    answer(found, as_json, lambda: Path(found["report"]).read_text(encoding="utf-8").strip())
+
+
+def zero_shot_command(
+    *,
+    runs: RunOptions,
+    pretrained: Pretrained = Pretrained(),
+    test: Tests = None,
+    hypothesis_only: HypothesisOnly = False,
+    length: Length = Length(),
+    model_labels: Labels = (),
+    prompt: Annotated[Literal["p1", "p2", "p3"] | None, Parameter(group="Prompt")] = None,
+    shots_from: Annotated[Rows, Parameter(group="Prompt")] = None,
+    server: Annotated[str | None, Parameter(metavar="URL", group="Prompt")] = None,
+    device: Device = Device(),
+) -> None:
+    """Test a model that is not trained here: an NLI classifier, or a prompted language model.
+
+    The classifier's labels are aligned by name. A server's key is read from NLIHUB_API_KEY or
+    OPENAI_API_KEY.
+
+    Args:
+        model_labels: Labels of a classifier by id, if it does not name them.
+        prompt: Ask a language model, with this form of a prompt.
+        shots_from: Show one exemplar of each class, drawn from these rows.
+        server: Ask an OpenAI-compatible server, such as http://localhost:8000/v1
+    """
+    from ..baselines.presets import get_preset
+    from ..baselines.runs.data import read_run_rows
+
+    _check_preset(runs.preset, "zero-shot")
+    asks = prompt is not None or (
+        runs.preset is not None and get_preset(runs.preset).config.method == "prompt"
+    )
+    if not asks and (shots_from or server):
+        raise UsageError("--shots-from and --server go with --prompt.")
+    config = _config_of_options(
+        "prompt" if asks else "zero-shot",
+        runs,
+        RowOptions(train=shots_from, validation="none", test=test),
+        pretrained=pretrained,
+        head=Head(model_labels=model_labels),
+        hyper=[length],
+        hypothesis_only=hypothesis_only,
+    )
+    if asks:
+        chosen = {"prompt": prompt, "server": server}
+        details = dict(config.details) | {k: v for k, v in chosen.items() if v is not None}
+        config = replace(config, details=details)
+        if shots_from is not None or config.n_shots is None:
+            pool = str(config.train)
+            n_shots = len(read_run_rows(pool, "train", runs.folder).labels) if shots_from else 0
+            config = replace(config, n_shots=n_shots)
+    _do_runs(config, runs, Computing(**vars(device)))
+
+
+def finetune_command(
+    *,
+    runs: RunOptions,
+    pretrained: Pretrained = Pretrained(),
+    rows: RowOptions = RowOptions(),
+    hypothesis_only: HypothesisOnly = False,
+    training: EncoderTraining = EncoderTraining(),
+    head: Head = Head(),
+    reference: Reference = False,
+    computing: Computing = Computing(),
+) -> None:
+    """Fine-tune a pretrained encoder.
+
+    Without a preset the hyper-parameters follow from the training rows and the model, and are
+    shown; with fewer than 1,000 rows a linear probe is trained too. Started again, it resumes.
+    """
+    _check_preset(runs.preset, "finetune")
+    config = _config_of_options(
+        "encoder",
+        runs,
+        rows,
+        pretrained=pretrained,
+        head=head,
+        hyper=[training],
+        hypothesis_only=hypothesis_only,
+        reference=reference,
+    )
+    _do_runs(config, runs, computing)
+
+
+def probe_command(
+    *,
+    output: Runs,
+    name: Annotated[str | None, Parameter(group="Runs")] = None,
+    seeds: Annotated[WholeNumbers, Parameter(group="Runs")] = (),
+    pretrained: Pretrained = Pretrained(),
+    rows: RowOptions = RowOptions(),
+    hypothesis_only: HypothesisOnly = False,
+    device: Device = Device(),
+    folder: From = None,
+    as_json: Json = False,
+) -> None:
+    """Train a linear probe: logistic regression on what a frozen encoder makes of each text.
+
+    It says in a minute what an encoder has before any fine-tuning, and does not depend on the seed.
+
+    Args:
+        name: Name of the system in reports.
+        seeds: Seeds, a run each; default 1.
+    """
+    runs = RunOptions(output, name=name, seeds=seeds, folder=folder, as_json=as_json)
+    config = _config_of_options(
+        "probe", runs, rows, pretrained=pretrained, hypothesis_only=hypothesis_only
+    )
+    _do_runs(config, runs, Computing(**vars(device)))
+
+
+def few_shot_command(
+    *,
+    runs: RunOptions,
+    dataset: Annotated[str, Parameter(group="Rows")] = "spacenli",
+    pretrained: Pretrained = Pretrained(),
+    shots: Annotated[WholeNumbers, Parameter(group="Rows", metavar="K,...")] = (),
+    hypothesis_only: HypothesisOnly = False,
+    training: TrainingOptions = TrainingOptions(),
+    length: Length = Length(),
+    optimization: Optimization = Optimization(),
+    head: Head = Head(),
+    reference: Reference = False,
+    computing: Computing = Computing(),
+) -> None:
+    """Fine-tune an encoder on a few problems of every pattern, and test it on the others.
+
+    Args:
+        dataset: spacenli or open_spacenli.
+        shots: Rows of each pattern; default 0,1,5,10,20.
+    """
+    from ..baselines.presets import SEEDS, SHOTS, get_preset
+
+    _check_preset(runs.preset, "few-shot")
+    known = get_preset(runs.preset).shots if runs.preset is not None else SHOTS
+    pool = f"{dataset}/few_shot" if runs.preset is None or dataset != "spacenli" else None
+    config = _config_of_options(
+        "encoder",
+        runs,
+        RowOptions(train=pool, validation="none", test=[pool] if pool is not None else None),
+        pretrained=pretrained,
+        head=head,
+        hyper=[training, length, optimization],
+        hypothesis_only=hypothesis_only,
+        reference=reference,
+    )
+    runs = replace(runs, seeds=runs.seeds or tuple(SEEDS))
+    _do_runs(config, runs, computing, shots=list(shots or known))
+
+
+def classical_command(
+    *,
+    runs: RunOptions,
+    kind: Literal["lexicalized", "cbow", "cnn", "bilstm"] | None = None,
+    rows: RowOptions = RowOptions(),
+    hypothesis_only: HypothesisOnly = False,
+    features: Names = (),
+    vectors: Path | None = None,
+    training: ValidatedTraining = ValidatedTraining(),
+    num_proc: NumProc = 1,
+    reference: Reference = False,
+    computing: Computing = Computing(),
+) -> None:
+    """Train a model without pretraining: the lexicalized classifier, CBOW, CNN or BiLSTM.
+
+    Args:
+        kind: The model.
+        features: Features: bleu, length, overlap, unigrams, bigrams.
+        vectors: Vectors in GloVe's format; default random.
+        num_proc: Processes that count features.
+    """
+    from ..baselines.presets import get_preset
+
+    if (runs.preset is None) == (kind is None):
+        raise UsageError("Give either --preset or --kind.")
+    _check_preset(runs.preset, "classical")
+    method = get_preset(runs.preset).config.method if runs.preset is not None else str(kind)
+    is_neural = method != "lexicalized"
+    config = _config_of_options(
+        method,
+        runs,
+        rows,
+        hyper=[training],
+        hypothesis_only=hypothesis_only,
+        reference=reference,
+        default=get_preset("scinli-cbow").config.options if is_neural else None,
+    )
+    if not is_neural and rows.validation is None:  # the one of the dataset, which it has no use for
+        config = replace(config, validation=None)
+    chosen = {"groups": features or None, "vectors": str(vectors) if vectors else None}
+    details = dict(config.details) | {k: v for k, v in chosen.items() if v is not None}
+    _do_runs(replace(config, details=details), runs, computing, num_proc=num_proc)
+
+
+def analyse_command(
+    kind: Literal["hypothesis-only", "domain-shift", "cross-dataset", "cartography"],
+    /,
+    *,
+    runs: RunOptions,
+    pretrained: Pretrained = Pretrained(),
+    rows: RowOptions = RowOptions(),
+    training: EncoderTraining = EncoderTraining(),
+    reference: Reference = False,
+    computing: Computing = Computing(),
+) -> None:
+    """Run an analysis of the papers, such as training on each domain and testing on all.
+
+    Training and test sets of domain-shift and cross-dataset are those of the paper, MSciNLI; --test
+    adds test sets of other datasets with the same labels, such as mismatched.
+
+    Args:
+        kind: The analysis.
+    """
+    _check_preset(runs.preset, "finetune")
+    if kind in ("domain-shift", "cross-dataset"):
+        if rows.train or rows.validation:
+            raise UsageError(f"{kind} has the training and validation sets of its paper.")
+        rows = RowOptions(train="mscinli", test=rows.test)
+    config = _config_of_options(
+        "encoder",
+        runs,
+        rows,
+        pretrained=pretrained,
+        hyper=[training],
+        reference=reference,
+    )
+    _do_runs(config, runs, computing, analysis=kind)
+
+
+def run_command(
+    config: Path,
+    /,
+    *,
+    output: Runs,
+    seeds: Annotated[WholeNumbers, Parameter(group="Runs")] = (),
+    computing: Computing = Computing(),
+    folder: From = None,
+    as_json: Json = False,
+) -> None:
+    """Repeat a run from its folder, or do that of a config.
+
+    Args:
+        config: Folder of a run, or a config.json.
+        seeds: Seeds, a run each; default that of the run.
+    """
+    from ..baselines.running import rerun_config
+
+    runs = RunOptions(output, seeds=seeds, folder=folder, as_json=as_json)
+    _do_runs(rerun_config(config), runs, computing)
+
+
+def _do_runs(
+    config: "RunConfig",
+    runs: RunOptions,
+    computing: Computing,
+    *,
+    shots: Sequence[int] | None = None,
+    analysis: str | None = None,
+    num_proc: int = 1,
+) -> None:
+    """Do the runs of baselines, and answer with their scores."""
+    from .. import baselines
+    from ..baselines.presets import get_preset
+    from ..loaders.errors import needs_extra
+
+    with needs_extra("baselines", "A baseline"):
+        _quieten()
+    seeds = list(runs.seeds)
+    if not seeds and runs.preset is not None:
+        seeds = list(get_preset(runs.preset).seeds)
+    found = baselines.run(
+        config,
+        runs.output,
+        seeds=seeds or None,
+        shots=shots,
+        analysis=analysis,
+        folder=runs.folder,
+        keep_checkpoint=not computing.no_checkpoint,
+        tell=tell,
+        micro_batch=computing.micro_batch,
+        precision=computing.precision,
+        compiled=computing.compiled,
+        on_cpu=computing.cpu,
+        num_proc=num_proc,
+        trackers=computing.track,
+    )
+    from accelerate import PartialState
+
+    if PartialState().is_main_process:
+        answer(found, runs.as_json, lambda: _runs_as_text(found))
+
+
+def _quieten() -> None:
+    """Leave stderr to our own lines: transformers reports on every head that it draws."""
+    import transformers
+
+    transformers.logging.set_verbosity_error()  # type: ignore[no-untyped-call]
+    transformers.logging.disable_progress_bar()  # type: ignore[no-untyped-call]
+
+
+def _runs_as_text(found: Sequence[Mapping[str, Any]]) -> str:
+    """Show the scores of runs, a row for each test."""
+    from ..metrics.rows import show_rows_as_text
+
+    rows: list[list[Any]] = [["run", "test", "macro_f1", "accuracy", "PA 0.95"]]
+    for run in found:
+        for key, evaluation in run["evaluations"].items():
+            metrics = evaluation["metrics"]
+            report, patterns = metrics["nli_report"], metrics.get("pattern_accuracy")
+            solved = "-"
+            if patterns:
+                solved = patterns["pattern_accuracy"][patterns["thresholds"].index(0.95)]
+            rows.append([run["run"], key, report["macro_f1"], report["accuracy"], solved])
+    if all(row[-1] == "-" for row in rows[1:]):
+        rows = [row[:-1] for row in rows]
+    return show_rows_as_text(rows)
+
+
+def _config_of_options(
+    method: str,
+    runs: RunOptions,
+    rows: RowOptions,
+    *,
+    pretrained: Pretrained | None = None,
+    head: Head | None = None,
+    hyper: Iterable[TrainingOptions | Length | Optimization] = (),
+    hypothesis_only: bool = False,
+    reference: bool = False,
+    default: "HyperParameters | None" = None,
+) -> "RunConfig":
+    """Return the config of a preset, or a new one, changed as the options of a command say.
+
+    Without a default, hyper-parameters of a new config are those of ``HyperParameters``, and for an
+    encoder those that follow from the rows and the model.
+    """
+    from ..baselines.presets import get_preset
+    from ..baselines.runs.defaults import CHOSEN
+
+    pretrained, head = pretrained or Pretrained(), head or Head()
+    if runs.preset is not None:
+        config = get_preset(runs.preset).config
+    else:
+        config = _new(method, runs.name or Path(pretrained.model or method).name, rows, default)
+    direct: dict[str, Any] = {
+        "name": runs.name,
+        "model": pretrained.model,
+        "revision": pretrained.revision,
+        "train": rows.train,
+        "validation": rows.validation,
+        "tests": tuple(rows.test or ()) or None,
+        "model_labels": head.model_labels or None,
+        "view": "hypothesis" if hypothesis_only else None,
+        "new_head": head.new_head or None,
+        "reference": reference or None,
+    }
+    config = replace(config, **{k: v for k, v in direct.items() if v is not None})
+    if config.validation == "none":
+        config = replace(config, validation=None)
+    given = _given(hyper)
+    chooses = method == "encoder" and not (runs.preset or default or reference)
+    base = {"optimizer": "adamw"} if chooses else {}  # which takes a weight decay
+    return replace(
+        config,
+        options=replace(config.options, **base | given),
+        chosen=tuple(name for name in CHOSEN if chooses and name not in given),
+    )
+
+
+def _check_preset(preset: str | None, command: str) -> None:
+    """Refuse a preset of another command."""
+    from ..baselines.presets import get_preset
+
+    if preset is not None and (own := get_preset(preset).command) != command:
+        raise UsageError(f"{preset} is a preset of nlihub baseline {own}.")
+
+
+def _new(
+    method: str, name: str, rows: RowOptions, default: "HyperParameters | None"
+) -> "RunConfig":
+    from ..baselines.runs.config import HyperParameters, RunConfig
+
+    tests = tuple(rows.test or ())
+    if rows.train is not None and not tests and method != "prompt":
+        tests = (rows.train.partition(":")[0],)
+    if not tests:
+        raise UsageError("Give a --preset, or what to test on: --test.")
+    validation = _own_validation(rows.train) if rows.train is not None else None
+    return RunConfig(
+        name, method, tests, validation=validation, options=default or HyperParameters()
+    )
+
+
+def _own_validation(train: str) -> str | None:
+    """Return the name of a training set, if it is that of a dataset with rows to validate on."""
+    from ..baselines.runs.data import absolute_rows_name
+    from ..builders.core.registry import find_builder
+
+    dataset, _, config = train.partition(":")[0].partition("/")
+    builder = find_builder(dataset)
+    if builder is None or absolute_rows_name(train) != train:
+        return None
+    spec = builder.SPEC
+    splits = spec.configs.get(config or spec.default_config)
+    return train.partition(":")[0] if splits and "validation" in splits.splits else None
+
+
+def _given(hyper: Iterable[TrainingOptions | Length | Optimization]) -> dict[str, Any]:
+    """Return the hyper-parameters that were given, by name."""
+    values = {part.name: getattr(group, part.name) for group in hyper for part in fields(group)}
+    given = {name: value for name, value in values.items() if value not in (None, ())}
+    if given.get("patience") == 0:
+        given["patience"] = None
+    return given

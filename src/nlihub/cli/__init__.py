@@ -8,11 +8,12 @@ import signal
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
 from cyclopts import App, CycloptsError, Group, Parameter
+
+import nlihub
 
 from ..loaders.errors import NLIHubError
 from ..loaders.interrupts import notes_of
@@ -29,6 +30,7 @@ def _app(name: str, summary: str, group: str = "Commands") -> App:
         name=name,
         help=summary,
         group=group,
+        help_format="plaintext",
         group_parameters=Group.create_default_parameters("Options"),
         default_parameter=Parameter(negative=(), show_default=_show_default),
     )
@@ -38,7 +40,7 @@ def _app(name: str, summary: str, group: str = "Commands") -> App:
 _OWN, _EVALUATION = "Data of your own", "Evaluation"
 
 app = _app("nlihub", "SciNLI, MSciNLI, BioNLI and SpaceNLI in the Hugging Face ecosystem.")
-app.version = lambda: f"nlihub {version('nlihub')}"
+app.version = lambda: f"nlihub {nlihub.__version__}"
 app.version_format = "plaintext"
 app.suppress_keyboard_interrupt = False
 app.register_install_completion_command(help="Install completion for your shell.")
@@ -60,7 +62,7 @@ def _add(commands: str, to: App, module: str, group: str = "Commands") -> None:
     """Add commands: ``NAME`` is the function ``NAME_command`` of a module, imported on use."""
     for name in commands.split():
         function = f"{__name__}.{module}:{name.replace('-', '_')}_command"
-        to.command(function, name=name, group=group)
+        to.command(function, name=name, group=group, help_format="markdown")
 
 
 _add("list show stats card fetch build verify install new", app, "datasets", "Datasets")

@@ -31,6 +31,7 @@ from release_files import fixtures
 
 import nlihub
 from nlihub import loading
+from nlihub.cli import app
 
 sys.path.insert(0, str(ROOT / "docs"))
 from notebook_pages import notebook_page
@@ -101,7 +102,8 @@ def test_the_commands_of_a_page_run(page, tmp_path, monkeypatch):
 @cache
 def known_options(words):
     """The options of a command."""
-    arguments = dict(leaf_commands())[words].assemble_argument_collection()
+    command = dict(leaf_commands())[words]
+    arguments = command.assemble_argument_collection(default_parameter=app.default_parameter)
     return {name for argument in arguments for name in argument.names}
 
 

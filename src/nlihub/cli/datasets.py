@@ -28,7 +28,11 @@ def list_command(*, as_json: Json = False) -> None:
 
 
 def show_command(name: Dataset, /, *, as_json: Json = False) -> None:
-    """Show what a dataset declares of itself."""
+    """Show what a dataset declares of itself.
+
+    Args:
+        name: Name of a dataset.
+    """
     from ..builders.core.registry import describe
 
     found = describe(name)
@@ -158,7 +162,11 @@ def fetch_command(
     origin: Origin = None,
     as_json: Json = False,
 ) -> None:
-    """Download and verify the source files of a dataset."""
+    """Download and verify the source files of a dataset.
+
+    Args:
+        name: Name of a dataset.
+    """
     from .. import building
 
     found = building.fetch(name, **vars(part), origin=origin)

@@ -1,7 +1,7 @@
 """Commands that train or test baselines: one system, or all those of an analysis."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -37,7 +37,7 @@ Runs = Annotated[
     Parameter(alias="-o", metavar="FOLDER", group="Runs", help="Folder of the runs."),
 ]
 Tests = Annotated[
-    list[str] | None,
+    tuple[str, ...],
     Parameter(name="--test", metavar="ROWS", group="Rows", help="Test rows; may be repeated."),
 ]
 HypothesisOnly = Annotated[bool, Parameter(group="Rows", help="Show the hypothesis alone.")]
@@ -70,7 +70,7 @@ class RunOptions:
 @Parameter(name="*", group="Model")
 @dataclass(frozen=True)
 class Pretrained:
-    """The model to start from."""
+    """The model to start from; the fields have the names of ``RunConfig``."""
 
     model: str | None = None
     """A model on the Hub, or a folder."""
@@ -81,7 +81,7 @@ class Pretrained:
 @Parameter(name="*", group="Model")
 @dataclass(frozen=True)
 class Head:
-    """The head of a classifier: a new one, or the labels of its own."""
+    """The head of a classifier; the fields have the names of ``RunConfig``."""
 
     new_head: bool = False
     """Replace the head of a classifier."""
@@ -92,7 +92,7 @@ class Head:
 @Parameter(name="*", group="Rows")
 @dataclass(frozen=True)
 class RowOptions:
-    """The rows to train and test on."""
+    """The rows to train and test on; the fields have the names of ``RunConfig``."""
 
     train: Rows = None
     """Training rows. A dataset, NAME or NAME/CONFIG, a built folder, or a file of rows; :SPLIT may
@@ -101,7 +101,7 @@ class RowOptions:
     """Rows to choose the best epoch on, or the penalty of a probe; default those of the dataset
     that is trained on, and the last epoch or a fixed penalty where there are none, as for a
     file."""
-    test: Tests = None
+    tests: Tests = ()
 
 
 @Parameter(name="*", group="Training")
@@ -166,11 +166,11 @@ class EncoderTraining(Optimization, Length, ValidatedTraining):
 @Parameter(name="*", group="Computing")
 @dataclass(frozen=True)
 class Device:
-    """Where to compute, and how exactly."""
+    """Where to compute, and how exactly; the fields have the names of arguments of ``run``."""
 
     precision: Literal["fp32", "bf16"] | None = None
     """Precision; default bf16 on a GPU."""
-    cpu: bool = False
+    on_cpu: Annotated[bool, Parameter(name="--cpu")] = False
     """Compute on the CPU, even if there is a GPU."""
 
 
@@ -182,7 +182,7 @@ class Computing(Device):
     """Pairs in memory at once; changes only rounding and dropout."""
     compiled: Annotated[bool | None, Parameter(name="--compile", negative=None)] = None
     """Compile the model; default: on a GPU, for long training."""
-    track: Names = ()
+    trackers: Annotated[Names, Parameter(name="--track")] = ()
     """Log to tensorboard, wandb or mlflow, if installed."""
     no_checkpoint: bool = False
     """Remove trained models when a run is done."""
@@ -229,7 +229,7 @@ def zero_shot_command(
     *,
     runs: RunOptions,
     pretrained: Pretrained = Pretrained(),
-    test: Tests = None,
+    tests: Tests = (),
     hypothesis_only: HypothesisOnly = False,
     length: Length = Length(),
     model_labels: Labels = (),
@@ -261,9 +261,9 @@ def zero_shot_command(
     config = _config_of_options(
         "prompt" if asks else "zero-shot",
         runs,
-        RowOptions(train=shots_from, validation="none", test=test),
-        pretrained=pretrained,
-        head=Head(model_labels=model_labels),
+        RowOptions(train=shots_from, validation="none", tests=tests),
+        pretrained,
+        Head(model_labels=model_labels),
         hyper=[length],
         hypothesis_only=hypothesis_only,
     )
@@ -299,8 +299,8 @@ def finetune_command(
         "encoder",
         runs,
         rows,
-        pretrained=pretrained,
-        head=head,
+        pretrained,
+        head,
         hyper=[training],
         hypothesis_only=hypothesis_only,
         reference=reference,
@@ -329,9 +329,7 @@ def probe_command(
         seeds: Seeds, a run each; default 1.
     """
     runs = RunOptions(output, name=name, seeds=seeds, folder=folder, as_json=as_json)
-    config = _config_of_options(
-        "probe", runs, rows, pretrained=pretrained, hypothesis_only=hypothesis_only
-    )
+    config = _config_of_options("probe", runs, rows, pretrained, hypothesis_only=hypothesis_only)
     _do_runs(config, runs, Computing(**vars(device)))
 
 
@@ -363,9 +361,9 @@ def few_shot_command(
     config = _config_of_options(
         "encoder",
         runs,
-        RowOptions(train=pool, validation="none", test=[pool] if pool is not None else None),
-        pretrained=pretrained,
-        head=head,
+        RowOptions(train=pool, validation="none", tests=(pool,) if pool is not None else ()),
+        pretrained,
+        head,
         hyper=[training, length, optimization],
         hypothesis_only=hypothesis_only,
         reference=reference,
@@ -441,12 +439,12 @@ def analyse_command(
     if kind in ("domain-shift", "cross-dataset"):
         if rows.train or rows.validation:
             raise UsageError(f"{kind} has the training and validation sets of its paper.")
-        rows = RowOptions(train="mscinli", test=rows.test)
+        rows = RowOptions(train="mscinli", tests=rows.tests)
     config = _config_of_options(
         "encoder",
         runs,
         rows,
-        pretrained=pretrained,
+        pretrained,
         hyper=[training],
         reference=reference,
     )
@@ -491,9 +489,10 @@ def _do_runs(
 
     with needs_extra("baselines", "A baseline"):
         _quieten()
-    seeds = list(runs.seeds)
+    options = vars(computing).copy()
+    seeds = runs.seeds
     if not seeds and runs.preset is not None:
-        seeds = list(get_preset(runs.preset).seeds)
+        seeds = tuple(get_preset(runs.preset).seeds)
     found = baselines.run(
         config,
         runs.output,
@@ -501,14 +500,10 @@ def _do_runs(
         shots=shots,
         analysis=analysis,
         folder=runs.folder,
-        keep_checkpoint=not computing.no_checkpoint,
+        keep_checkpoint=not options.pop("no_checkpoint"),
         tell=tell,
-        micro_batch=computing.micro_batch,
-        precision=computing.precision,
-        compiled=computing.compiled,
-        on_cpu=computing.cpu,
         num_proc=num_proc,
-        trackers=computing.track,
+        **options,
     )
     from accelerate import PartialState
 
@@ -546,9 +541,9 @@ def _config_of_options(
     method: str,
     runs: RunOptions,
     rows: RowOptions,
+    pretrained: Pretrained = Pretrained(),
+    head: Head = Head(),
     *,
-    pretrained: Pretrained | None = None,
-    head: Head | None = None,
     hyper: Iterable[TrainingOptions | Length | Optimization] = (),
     hypothesis_only: bool = False,
     reference: bool = False,
@@ -562,27 +557,21 @@ def _config_of_options(
     from ..baselines.presets import get_preset
     from ..baselines.runs.defaults import CHOSEN
 
-    pretrained, head = pretrained or Pretrained(), head or Head()
     if runs.preset is not None:
         config = get_preset(runs.preset).config
     else:
         config = _new(method, runs.name or Path(pretrained.model or method).name, rows, default)
-    direct: dict[str, Any] = {
-        "name": runs.name,
-        "model": pretrained.model,
-        "revision": pretrained.revision,
-        "train": rows.train,
-        "validation": rows.validation,
-        "tests": tuple(rows.test or ()) or None,
-        "model_labels": head.model_labels or None,
-        "view": "hypothesis" if hypothesis_only else None,
-        "new_head": head.new_head or None,
-        "reference": reference or None,
-    }
-    config = replace(config, **{k: v for k, v in direct.items() if v is not None})
+    direct = _given([pretrained, rows, head])
+    if runs.name is not None:
+        direct["name"] = runs.name
+    if hypothesis_only:
+        direct["view"] = "hypothesis"
+    config = replace(config, **direct, reference=reference or config.reference)
     if config.validation == "none":
         config = replace(config, validation=None)
     given = _given(hyper)
+    if given.get("patience") == 0:
+        given["patience"] = None
     chooses = method == "encoder" and not (runs.preset or default or reference)
     base = {"optimizer": "adamw"} if chooses else {}  # which takes a weight decay
     return replace(
@@ -605,7 +594,7 @@ def _new(
 ) -> "RunConfig":
     from ..baselines.runs.config import HyperParameters, RunConfig
 
-    tests = tuple(rows.test or ())
+    tests = rows.tests
     if rows.train is not None and not tests and method != "prompt":
         tests = (rows.train.partition(":")[0],)
     if not tests:
@@ -630,10 +619,7 @@ def _own_validation(train: str) -> str | None:
     return train.partition(":")[0] if splits and "validation" in splits.splits else None
 
 
-def _given(hyper: Iterable[TrainingOptions | Length | Optimization]) -> dict[str, Any]:
-    """Return the hyper-parameters that were given, by name."""
-    values = {part.name: getattr(group, part.name) for group in hyper for part in fields(group)}
-    given = {name: value for name, value in values.items() if value not in (None, ())}
-    if given.get("patience") == 0:
-        given["patience"] = None
-    return given
+def _given(groups: Iterable[Any]) -> dict[str, Any]:
+    """Return the options that were given, by name; 0 is given, too."""
+    values = {name: value for group in groups for name, value in vars(group).items()}
+    return {n: v for n, v in values.items() if v is not None and v is not False and v != ()}

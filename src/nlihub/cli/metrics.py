@@ -62,7 +62,7 @@ class ErrorOptions:
             raise UsageError("Errors are drawn of one run; give one file of predictions.")
         from .. import annotation
         from ..baselines.evaluation.errors import check_output
-        from ..builders.annotation.task import read_coding_scheme
+        from ..builders.annotation.questions import read_coding_scheme
 
         read_coding_scheme(self.codes)
         check_output(self.errors_to)

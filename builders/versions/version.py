@@ -1,7 +1,9 @@
 """A built version on disk, opened for reading."""
 
+import json
 from collections.abc import Collection, Iterator, Sequence
 from functools import cached_property
+from itertools import chain
 from pathlib import Path
 
 import pyarrow as pa
@@ -78,20 +80,44 @@ class BuiltVersion:
                 yield f"{name} has sha256 {found}, expected {sha256}"
 
     def require_whole(self, names: Collection[str] | None = None) -> "BuiltVersion":
-        """Return the version, whose files have the hashes in its manifest.
+        """Return the version, whose files are those in its manifest, by hash, columns and labels.
 
         Args:
-            names: The files to check; None checks all.
+            names: The files to check; None checks all, and that no other has rows.
 
         Raises:
-            VerificationError: A file is missing or was changed; names the first.
+            VerificationError: A file is missing, was changed or added; names the first.
         """
-        if damaged := next(self.damaged_files(names), None):
+        problems = chain(self.damaged_files(names), self._foreign_files(names))
+        if problem := next(problems, None):
             raise VerificationError(
-                f"{self.folder} is not as it was built: {damaged}. See whether more is wrong: "
+                f"{self.folder} is not as it was built: {problem}. See whether more is wrong: "
                 f"nlihub verify {self.folder}."
             )
         return self
+
+    def _foreign_files(self, names: Collection[str] | None) -> Iterator[str]:
+        """Yield the files with rows whose columns or labels the manifest does not have."""
+        for name in self.unlisted_files() if names is None else ():
+            if name.endswith(".parquet"):
+                yield f"{name} is not in the manifest"
+        manifest = self.manifest
+        for name in sorted(names or manifest.hashes()):
+            if not name.endswith(".parquet"):
+                continue
+            try:
+                schema = pq.read_schema(self.folder / name)
+            except (OSError, pa.ArrowException, UnicodeDecodeError) as error:
+                yield f"{name} cannot be read as Parquet: {error}"
+                continue
+            types = [str(field.type).replace("<element: ", "<item: ") for field in schema]
+            columns = dict(zip(schema.names, types, strict=True))
+            if columns != dict(manifest.columns):
+                yield f"{name} has the columns {columns}, expected {dict(manifest.columns)}"
+            features = json.loads((schema.metadata or {}).get(b"huggingface", b"{}"))
+            label = features.get("info", {}).get("features", {}).get("label", {})
+            if label.get("names", list(manifest.labels)) != list(manifest.labels):
+                yield f"{name} has the labels {label['names']}, expected {list(manifest.labels)}"
 
     def _files(self) -> set[str]:
         paths = (p for p in self.folder.rglob("*") if p.is_symlink() or not p.is_dir())

@@ -390,6 +390,22 @@ def test_a_version_that_was_changed_is_refused(built, tmp_path):
     fit_manifest()
     [found] = hub.diff(str(built), str(changed)).rows["default"]["test"].relabelled
     assert found.id == table["id"][0].as_py()
+    swapped = table.schema.metadata[b"huggingface"].replace(b'"neutral"', b'"other"')
+    for other, problem in (
+        (table.append_column("x", table["id"]), "has the columns"),
+        (table.replace_schema_metadata({"huggingface": swapped}), "has the labels"),
+    ):
+        pq.write_table(other, path)
+        fit_manifest()
+        with pytest.raises(VerificationError, match=f"not as it was built: default/.* {problem}"):
+            hub.diff(str(built), str(changed))
+    added = path.with_name("validation-00000-of-00001.parquet")
+    pq.write_table(table, path)
+    pq.write_table(table, added)
+    fit_manifest()
+    with pytest.raises(VerificationError, match=f"default/{added.name} is not in the manifest"):
+        hub.diff(str(built), str(changed))
+    added.unlink()
     beyond = [[-1, *labels[1:]]]
     pq.write_table(table.set_column(at, table.schema.field("label"), beyond), path)
     fit_manifest()

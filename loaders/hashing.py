@@ -1,11 +1,13 @@
-"""Hashes of files: sha256, and the id that git gives a file."""
+"""Hashes of files: sha256, the id that git gives a file, and one hash of all code of a package."""
 
 import hashlib
 import time
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache, lru_cache
+from importlib.resources import files
 from pathlib import Path
 
+_PACKAGE = __package__.partition(".")[0]
 _CHUNK_BYTES = 1 << 20
 _SETTLED_NS = 2_000_000_000
 
@@ -66,3 +68,21 @@ def _hash(path: Path, with_git_blob: bool) -> FileHash:
             if blob is not None:
                 blob.update(chunk)
     return FileHash(size, sha256.hexdigest(), blob.hexdigest() if blob else None)
+
+
+@cache
+def code_hash(*packages: str) -> str:
+    """Return the sha256 of all code and data of packages, and of those inside them.
+
+    Args:
+        packages: Packages by their names inside this one, as in ``builders.core``.
+    """
+    digest = hashlib.sha256()
+    for name in packages:
+        folder = Path(str(files(f"{_PACKAGE}.{name}")))
+        for path in sorted(folder.rglob("*")):
+            if path.is_file() and path.parent.name != "__pycache__":
+                content = path.read_bytes()
+                place = path.relative_to(folder).as_posix()
+                digest.update(f"{name}/{place} {len(content)}\n".encode() + content)
+    return digest.hexdigest()

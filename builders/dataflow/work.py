@@ -20,9 +20,9 @@ from filelock import FileLock, Timeout
 
 from ...loaders.atomic_write import whole_folder
 from ...loaders.corpora.papers.files import PaperFile
+from ...loaders.hashing import code_hash
 from ...loaders.interrupts import kept_when_interrupted
 from ...loaders.progress import watch
-from ..core.identity import code_hash
 from ..core.options import BuildOptions
 from ..core.sql import Database, Statement, Tables
 from ..core.workers import map_in_order

@@ -16,8 +16,8 @@ import pyarrow.compute as pc
 
 from ...loaders.errors import UnmeasuredError, needs_extra
 from ..core.keyed import keyed_hash
+from ..versions.row_tables import sample_rows
 from ..versions.version import BuiltVersion
-from .sampling import sample_rows
 from .scoring import Labels, Recall, Score, score_probe, score_recall
 from .tokens import split_tokens
 

@@ -9,10 +9,12 @@ from functools import cache
 from itertools import groupby
 from typing import Any
 
+import pyarrow as pa
+
 from ...loaders.errors import OutputError
 from ...loaders.fetching.obtain import default_cache_dir
 from ..core.schema import TEXTS
-from ..core.sql import Database, open_database
+from ..core.sql import Database, list_of_texts, open_database
 from .version import BuiltVersion
 
 #: Number of findings that are spelt out.
@@ -183,3 +185,41 @@ def open_rows(version: BuiltVersion, opened: RowTables | None = None) -> Iterato
         return
     with open_database(default_cache_dir()) as database:
         yield RowTables(version, database)
+
+
+def sample_rows(
+    version: BuiltVersion, config: str, splits: Sequence[str], columns: Sequence[str], max_rows: int
+) -> pa.Table:
+    """Draw rows of a version by a hash of their ids, whatever their order.
+
+    Args:
+        version: The version.
+        config: The config.
+        splits: The splits to draw from, one or more.
+        columns: The columns to read, besides ``split``.
+        max_rows: Number of rows to draw; all where there are fewer.
+
+    Returns:
+        The rows with their ``split``, in the order of their hashes.
+
+    Raises:
+        VerificationError: A file is missing or malformed.
+    """
+    name = f"list_extract({list_of_texts(version.manifest.configs[config])}, split + 1)"
+    with open_rows(version) as tables:
+        rows = tables.rows(config)
+        drawn = tables.make(
+            "TEMP TABLE",
+            "drawn rows",
+            f"""
+            SELECT number, md5_number(id) AS draw FROM {rows}
+            WHERE list_contains({list_of_texts(splits)}, {name}) ORDER BY draw LIMIT {max_rows}
+            """,
+        )
+        listed = ", ".join(f'"{column}"' for column in columns)
+        return tables.database.read(
+            f"""
+            SELECT {listed}, {name} AS split
+            FROM {rows} JOIN {drawn} USING (number) ORDER BY draw
+            """
+        )

@@ -17,10 +17,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from ...loaders.atomic_write import working_folder
-from ...loaders.hashing import hash_file
+from ...loaders.hashing import code_hash, hash_file
 from ...loaders.releases import Oddities
 from ..core.base import Batch, NLIBuilder, PartedRows, RowsPart
-from ..core.identity import code_hash
 from ..core.options import BuildOptions, Key
 from ..core.row_digests import ROW_HASH, both_digests, row_hashes
 from .manifest import Manifest, ParquetShard, Split

@@ -2,11 +2,11 @@
 
 import pytest
 from conftest import ROOT
-from nlihub.builders.core import identity
-from nlihub.builders.core.identity import code_hash
 from nlihub.builders.core.options import BuildOptions
 from nlihub.builders.core.registry import get_builder
 from nlihub.builders.versions import open as cache
+from nlihub.loaders import hashing
+from nlihub.loaders.hashing import code_hash
 
 
 @pytest.fixture
@@ -17,7 +17,7 @@ def package(tmp_path, monkeypatch):
     (tmp_path / "one" / "rule.py").write_text("x = 1\n")
     (tmp_path / "one" / "inner" / "words.json").write_text("[]\n")
     (tmp_path / "other" / "rule.py").write_text("x = 1\n")
-    monkeypatch.setattr(identity, "files", lambda name: tmp_path.joinpath(*name.split(".")[1:]))
+    monkeypatch.setattr(hashing, "files", lambda name: tmp_path.joinpath(*name.split(".")[1:]))
     return tmp_path
 
 

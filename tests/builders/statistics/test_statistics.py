@@ -15,7 +15,6 @@ from nlihub.builders.scinli import SciNLI
 from nlihub.builders.statistics import rows_and_texts as texts
 from nlihub.builders.statistics import tokens, vocabulary
 from nlihub.builders.statistics.rows_and_texts import RowCount, TextFigures, find_overlap
-from nlihub.builders.statistics.sampling import sample_rows
 from nlihub.builders.statistics.survey import show_survey, survey
 from nlihub.builders.statistics.tokens import find_words, split_tokens
 from nlihub.builders.statistics.vocabulary import (
@@ -24,6 +23,7 @@ from nlihub.builders.statistics.vocabulary import (
     Vocabularies,
     compare_vocabularies,
 )
+from nlihub.builders.versions.row_tables import sample_rows
 from nlihub.builders.versions.version import BuiltVersion
 from nlihub.loaders.errors import UnmeasuredError
 from small_versions import build_rows
@@ -308,7 +308,7 @@ def test_memory_does_not_grow_with_the_rows(tmp_path):
     setup = f"""
     from pathlib import Path
     from nlihub.builders.statistics.rows_and_texts import tally_texts
-    from nlihub.builders.statistics.sampling import sample_rows
+    from nlihub.builders.versions.row_tables import sample_rows
     from nlihub.builders.versions.version import BuiltVersion
     version = BuiltVersion(Path({str(version.folder)!r}))
     sample_rows(version, "default", ["train"], ["hypothesis"], 10)

@@ -80,7 +80,7 @@ def main() -> None:
     )
     print(f"| any damage | {any_built:.2f} | {any_clean:.2f} |")
     of_both = np.mean(
-        [a != b for a, b in zip(clean, mend_words(clean, "\n".join(clean)), strict=True)]
+        [a != b for a, b in zip(clean, mend_words(clean, "\n".join(clean).encode()), strict=True)]
     )
     print(f"| mended | {100 * np.mean(mended):.2f} | {100 * of_both:.2f} |")
     found = sum(n for block in blocks for n in block.found.values())

@@ -14,13 +14,9 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import numpy as np
-import pyarrow as pa
-
 from ....loaders.errors import UsageError
 from ....loaders.json_text import parse_json
 from ....loaders.paths import local_path
-from .cleaning import match
 
 #: How a pair of the neutral class came to be (SciNLI, section 3.2).
 APPROACHES = ("BothRand", "FirstRand", "SecondRand")
@@ -157,16 +153,14 @@ def find_openings(sentences: Sequence[str], phrases: LinkingPhrases) -> Iterator
     number = {phrase: n for n, phrase in enumerate(phrases.phrases)}
     longest_first = sorted(number, key=len, reverse=True)
     choices = "|".join(_any_blanks(phrase, r"\s+") for phrase in longest_first)
-    opening = re.compile(
+    match = re.compile(
         rf"([{re.escape(_MARKS)}]*)({choices})(?![\w'\u2019-])[{re.escape(_PUNCTUATION)}]*"
-    )
-    begins = "|".join(_any_blanks(phrase, r"[\s\p{Z}]+") for phrase in number)  # for RE2
-    texts = pa.array(sentences, pa.string())
-    for n in np.flatnonzero(match(texts, rf"^[{re.escape(_MARKS)}]*(?:{begins})")).tolist():
-        if found := opening.match(sentences[n]):
+    ).match
+    for n, sentence in enumerate(sentences):
+        if found := match(sentence):
             marks, words = found.groups()
             phrase = " ".join(words.split())
-            longer = begins_longer_phrase(phrase, sentences[n][found.end(2) :])
+            longer = begins_longer_phrase(phrase, sentence[found.end(2) :])
             yield Opening(n, number[phrase], found.end(), bool(marks), longer)
 
 

@@ -4,10 +4,11 @@ import re
 from collections.abc import Sequence
 
 _BROKEN = re.compile(r"\b([A-Za-z]+)- (?!(?:and|or|nor|to|und|oder)\b)([a-z]+)\b")
-_HYPHEN = re.compile(rb"-([a-z]{3,})\b(?!-)")
-_HEAD = re.compile(rb"[A-Za-z]+(?:-[A-Za-z]+)*")
-_MAX_WORD = 20
+_HYPHEN = re.compile(rb"-[a-z]{3,}\b(?!-)")
+_COMPOUND = re.compile(rb"(?:[A-Za-z]+-)+[a-z]+")
 _TOKEN = re.compile(r"[\w-]+")
+#: Makes blanks of all bytes that are in no ASCII word.
+_BLANKS = bytes(n if _TOKEN.match(chr(n)) and n < 128 else ord(" ") for n in range(256))
 _OF_WORD = re.compile(rb"[\w-]|[^\x00-\x7f]")
 #: An expression of RE2 that every sentence with the mark of a note matches.
 MAY_HAVE_NOTES = r"[.?!][\"')\]]*[0-9]{1,2} ?[A-Z]"
@@ -35,11 +36,12 @@ def mend_words(sentences: Sequence[str], paper: bytes) -> list[str]:
         return next((word for word in words if _stands_in(paper, word.encode())), broken[0])
 
     mended = [_BROKEN.sub(join, one) if "- " in one else one for one in sentences]
-    together = "\n".join(sentences).encode()
+    compounds = find_compounds(paper)
+    words = "\n".join(sentences).encode().translate(_BLANKS).split()
     lost = {
-        word.decode(): compound.decode()
-        for word, compound in find_compounds(paper).items()
-        if word in together and paper.count(compound) >= paper.count(word)
+        word.decode(): compounds[word].decode()
+        for word in compounds.keys() & words
+        if paper.count(compounds[word]) >= paper.count(word)
     }
     if not lost:
         return mended
@@ -64,14 +66,16 @@ def _stands_in(paper: bytes, word: bytes) -> bool:
 
 def find_compounds(paper: bytes) -> dict[bytes, bytes]:
     """Return the words with hyphens of a paper, by the same without one of them."""
+    found = dict.fromkeys(
+        paper[paper.rfind(b" ", 0, hyphen.start()) + 1 : hyphen.end()]
+        for hyphen in _HYPHEN.finditer(paper)
+    )
     compounds = {}
-    for hyphen in _HYPHEN.finditer(paper):
-        head = paper[max(0, hyphen.start() - _MAX_WORD) : hyphen.start()].rpartition(b" ")[2]
-        if _HEAD.fullmatch(head):
-            compound = head + hyphen[0]
-            compounds[head + hyphen[1]] = compound
-            if b"-" in head:
-                compounds[compound.replace(b"-", b"", 1)] = compound
+    for compound in filter(_COMPOUND.fullmatch, found):
+        head, _, tail = compound.rpartition(b"-")
+        compounds[head + tail] = compound
+        if b"-" in head:
+            compounds[compound.replace(b"-", b"", 1)] = compound
     return compounds
 
 

@@ -160,7 +160,9 @@ def find_faults(sentences: Sequence[str]) -> dict[str, Flags]:
         "too long": n_blanks >= _MAX_WORDS,
         "too much mathematics": _have_much_mathematics(texts),
         "has no end": ~match(texts, _END) | match(texts, _ENDS_IN_ABBREVIATION),
-        "unbalanced brackets or quotes": _count(texts, _OPEN) != _count(texts, _CLOSE),
+        "unbalanced brackets or quotes": (_count(texts, _OPEN) != _count(texts, _CLOSE))
+        # The mark of a note is often read as a quotation mark: "is so.'"
+        | (match(texts, r"\.'$") & (_count(texts, "'") == 1)),
         **_find_damage(texts),
     }
     return {reason: found[number] for reason, found in faults.items()}

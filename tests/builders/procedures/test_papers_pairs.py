@@ -493,6 +493,7 @@ class TestCleaning:
             ("has no end", "The parser finds many of the errors that are in Ref."),
             ("has no end", "The parser finds many of the errors (see also Eqs."),
             ("unbalanced brackets or quotes", "The parser finds “all of the errors at once."),
+            ("unbalanced brackets or quotes", "The parser finds all of the errors at once.'"),
             (
                 "unbalanced brackets or quotes",
                 "The parser (see there finds nearly all of the errors.",
@@ -508,6 +509,7 @@ class TestCleaning:
         "text",
         [
             GOOD,
+            "The parser says that it 'finds all of the errors at once.'",
             'We call this "the method of the first kind."',
             "Is this the method that we want to use?",
             "We set x to 1 for all of the models that we train.",

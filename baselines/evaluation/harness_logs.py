@@ -30,6 +30,7 @@ import pyarrow.parquet as pq
 from ...builders.core.registry import builders, get_builder
 from ...loaders.bounds import MAX_RECORD_BYTES
 from ...loaders.errors import PredictionsError
+from ...loaders.hashing import hash_file
 from ...loaders.json_text import parse_json
 from .gold import GoldRows
 
@@ -188,7 +189,11 @@ def restrict_to_logs(gold: GoldRows, logs: Mapping[Path, HarnessLog]) -> tuple[G
     """
     if not logs:
         return gold, 0
+    by_content: dict[str, Path] = {}
     for path, log in logs.items():
+        first = by_content.setdefault(hash_file(path), path)
+        if first != path:
+            raise PredictionsError(f"{path} is a copy of {first}; give each run once.")
         if log.digest != gold.description["digest"]:
             told = gold.description
             raise PredictionsError(
@@ -260,6 +265,9 @@ def _read_lm_eval(path: Path) -> HarnessLog:
     task, _, date = path.stem.removeprefix("samples_").rpartition("_")
     beside = path.with_name(f"results_{date}.json")
     results = parse_json(beside.read_bytes()) if beside.is_file() else {}
+    n_asked = results.get("n-samples", {}).get(task, {}).get("effective", len(rows))
+    if len(rows) != n_asked:
+        raise ValueError(f"{len(rows)} samples; expected {n_asked}, as {beside.name} says")
     return _make_log(
         rows,
         harness=_named("lm_eval", results.get("lm_eval_version")),
@@ -370,7 +378,10 @@ def _of_inspect(header: Mapping[str, Any], samples: Iterable[Mapping[str, Any]])
             yield _Row(_about(told), sample["id"], prediction, has_failed=has_failed)
 
     found = list(rows())
-    n_completed = (header.get("results") or {}).get("completed_samples") or 0
+    results = header.get("results")
+    if results is None and header.get("status") == "success":
+        raise ValueError("it ended with success, but has no results")
+    n_completed = (results or {}).get("completed_samples") or 0
     if len(found) < n_completed:
         raise ValueError(f"{len(found)} samples; expected {n_completed}, as its results say")
     return _make_log(

@@ -2,6 +2,7 @@
 
 import json
 import random
+import shutil
 import struct
 
 import pyarrow as pa
@@ -213,7 +214,7 @@ def test_runs_of_one_system_that_are_not_alike(built, version, digest, tmp_path)
     assert note.startswith("The runs of one system are not alike: samples_open_spacenli_p1_gen_")
     assert "is lm_eval 0.4.13,prompt:p1" in note and "is lighteval,prompt:p1" in note
     (tmp_path / "again").mkdir()
-    logs[1] = lm_eval_log(rows, digest, tmp_path / "again")
+    logs[1] = lm_eval_log(rows[::-1], digest, tmp_path / "again")
     assert "not alike" not in " ".join(nlihub.score(logs, str(built))["notes"])
 
 
@@ -248,15 +249,18 @@ def test_only_ids_of_labels_are_predictions(version, digest, tmp_path, write, va
 
 @pytest.mark.parametrize("write", [lm_eval_log, lighteval_log])
 @pytest.mark.parametrize(
-    ("likelihoods", "is_read"),
+    ("likelihoods", "expected"),
     [
-        (["nan", "-1.0", "-2.0"], False),
-        (["-inf", "-inf", "-inf"], False),
-        (["-inf", "-1.0", "-2.0"], True),
+        (["nan", "-1.0", "-2.0"], None),
+        (["-inf", "-inf", "-inf"], None),
+        (["-inf", "-1.0", "-2.0"], "neutral"),
+        (["-9", "-9", "-1"], "prediction neutral of .*; its likelihoods choose contradiction"),
+        (["-2", "-1"], "2 likelihoods of .*; expected 3"),
+        (["-3", "-1", "-2", "-4"], "4 likelihoods of .*; expected 3"),
     ],
 )
-def test_likelihoods_that_choose_nothing_are_unread(
-    version, digest, tmp_path, write, likelihoods, is_read
+def test_likelihoods_choose_the_prediction_or_nothing(
+    version, digest, tmp_path, write, likelihoods, expected
 ):
     def change(_, row):
         if "metric" in row:
@@ -266,33 +270,41 @@ def test_likelihoods_that_choose_nothing_are_unread(
             row["accuracy"][2] = 1
             row["filtered_resps"] = [[value, "False"] for value in likelihoods]
 
-    log = read_log(change_row(write(version[:5], digest, tmp_path), change))
+    path = change_row(write(version[:5], digest, tmp_path), change)
+    if expected not in (None, "neutral"):
+        with pytest.raises(PredictionsError, match=expected):
+            read_log(path)
+        return
+    log = read_log(path)
     assert log.answers == "likeliest"
-    assert log.predictions["prediction"].unique().to_pylist() == ["neutral" if is_read else None]
+    assert log.predictions["prediction"].unique().to_pylist() == [expected]
 
 
-@pytest.mark.parametrize("write", [lm_eval_log, lighteval_log])
-@pytest.mark.parametrize(
-    ("likelihoods", "problem"),
-    [
-        ([-9, -9, -1], "the prediction neutral of .*; its likelihoods choose contradiction"),
-        ([-2, -1], "2 likelihoods of .*; expected 3"),
-        ([-3, -1, -2, -4], "4 likelihoods of .*; expected 3"),
-    ],
-)
-def test_likelihoods_that_choose_another_label_are_refused(
-    version, digest, tmp_path, write, likelihoods, problem
-):
-    def change(_, row):
-        if "metric" in row:
-            row["metric"]["judged"]["prediction"] = 1
-            row["model_response"]["logprobs"] = list(map(float, likelihoods))
-        else:
-            row["accuracy"][2] = 1
-            row["filtered_resps"] = [[value, "False"] for value in likelihoods]
+def test_a_log_with_fewer_samples_than_its_results_say_is_refused(version, digest, tmp_path):
+    path = lm_eval_log(version[:5], digest, tmp_path)
+    [beside] = tmp_path.glob("results_*.json")
+    results = json.loads(beside.read_text())
+    results["n-samples"] = {"open_spacenli_p1_gen": {"original": 32_000, "effective": 6}}
+    beside.write_text(json.dumps(results))
+    with pytest.raises(PredictionsError, match="5 samples; expected 6, as results_"):
+        read_log(path)
 
-    with pytest.raises(PredictionsError, match=problem):
-        read_log(change_row(write(version[:5], digest, tmp_path), change))
+
+def test_a_log_that_ended_has_results(version, digest, tmp_path):
+    path = inspect_json(version[:5], digest, tmp_path)
+    path.write_text(json.dumps({**json.loads(path.read_text()), "results": None}))
+    with pytest.raises(PredictionsError, match="ended with success, but has no results"):
+        read_log(path)
+
+
+@pytest.mark.parametrize("as_other", [False, True])
+def test_a_copy_of_a_log_is_no_other_run(built, version, digest, tmp_path, as_other):
+    path = lighteval_log(version[:5], digest, tmp_path)
+    (tmp_path / "other").mkdir()
+    other = shutil.copy(path, tmp_path / "other")
+    given = {"predictions": path, "against": other} if as_other else {"predictions": [path, other]}
+    with pytest.raises(PredictionsError, match="is a copy of"):
+        nlihub.score(dataset=str(built), **given)
 
 
 @pytest.mark.parametrize("write", [lm_eval_log, lighteval_log])

@@ -423,6 +423,22 @@ def test_entities_that_are_named_again_are_not_exchanged(sentence):
     assert outcome("SEN", sentence) == NoNegative(MUTUAL)
 
 
+@pytest.mark.parametrize(
+    ("supporting", "is_stated"),
+    [
+        ("Iron inhibits zinc uptake.", True),
+        ("Iron also lowers the zinc.", True),
+        ("Zinc was lowered by iron.", True),
+        ("Iron was lowered by zinc.", False),
+        ("Iron and zinc rose.", False),
+        ("Iron fell in the zinc group.", False),
+    ],
+)
+def test_what_the_supporting_set_states_is_no_negative(supporting, is_stated):
+    found = outcome("SEN", "<re> Zinc <er> inhibits <el> iron <le> uptake.", "cc", supporting)
+    assert (found == NoNegative(MUTUAL)) is is_stated
+
+
 @pytest.mark.parametrize("verbs", ["raises or lowers", "always raises"])
 def test_verbs_beside_others_are_not_negated(verbs):
     sentence = f"<re> A <er> {verbs} <el> B <le>."
@@ -659,6 +675,16 @@ def test_numbers(text, expected):
         ("in a minimum of 30 patients", "In 20 patients.", BOUND),
         ("in patients aged 60 years and older", "At 70 years.", BOUND),
         ("within 6 h", "In 3 h or 9 h.", BOUND),
+        *(
+            (text, "At 72 h or 6 h.", BOUND)
+            for text in (
+                *("prior to 24 h", "at 24 h and later", "at 24 h and thereafter", "for all 24 h"),
+                *("for a full 24 h", "at 24 h at the latest", "24 h max", "at 24 h and up"),
+            )
+        ),
+        ("in adults over the age of 40 years", "At 60 years.", BOUND),
+        ("at doses starting from 40 nM", "At 60 nM.", BOUND),
+        ("with a potency of 40 nM or better", "At 60 nM.", BOUND),
         ("at all doses including 5 mg", "At 7 mg.", BOUND),
         ("at doses such as 5 mg", "At 7 mg.", BOUND),
         ("even at 5 mg", "At 7 mg.", BOUND),

@@ -63,9 +63,14 @@ _TO_SECOND = re.compile(rf"\s+(?:with|to)\s+{_MODIFIERS}")
 _AT_ONCE = re.compile(rf"\b(?:as|while|when(?:ever)?)\s+{_MODIFIERS}$")
 _MUTUAL = re.compile(
     r"\b(?:each other|one another|mutual\w*|reciprocal\w*|bidirectional\w*|vice versa|feedback"
-    r"|cross-?talk|interdependen\w+)\b",
+    r"|cross-?talk|interdependen\w+|conversely|the reverse|both directions|the latter)\b",
     re.IGNORECASE,
 )
+#: Between a name and the next that it acts on, and one that it is acted on by.
+_ACTS_ON = re.compile(
+    r"\s+(?:\w+ly\s+|also\s+)?(?!(?:and|or|with|of|by|in|to|from)\b)\w+\s+(?:the\s+)?"
+)
+_IS_ACTED_ON = re.compile(r"\s+(?:is|are|was|were)\s+(?:\w+\s+){1,2}by\s+(?:the\s+)?")
 #: Greatest number of characters between a noun and the entity that it governs.
 _REACH = 100
 
@@ -107,7 +112,9 @@ class SwapNames(Strategy):
             return SYMMETRIC
         if is_denied(marked):
             return DENIED
-        return MUTUAL if is_mutual(mechanism) or _are_named_again(marked) else None
+        if is_mutual(mechanism) or _are_named_again(marked) or _is_stated(mechanism):
+            return MUTUAL
+        return None
 
     def _finish(
         self, marked: MarkedSentence, regulator: TextEdit, regulated: TextEdit
@@ -170,6 +177,24 @@ def _are_named_again(marked: MarkedSentence) -> bool:
     text = marked.text
     rest = (text[: first.start], text[first.end : second.start], text[second.end :])
     return any(find_name(name, part, ignore_case=True) for name in marked.names for part in rest)
+
+
+def _is_stated(mechanism: Mechanism) -> bool:
+    """Return whether a supporting sentence says that the regulated entity acts on its regulator."""
+    regulator, regulated = mechanism.names
+
+    def stand(one: str, between: re.Pattern[str], other: str, sentence: str) -> bool:
+        return any(
+            between.fullmatch(sentence, before.end(), after.start())
+            for before in find_name(one, sentence, ignore_case=True)
+            for after in find_name(other, sentence, ignore_case=True)
+        )
+
+    return any(
+        stand(regulated, _ACTS_ON, regulator, sentence)
+        or stand(regulator, _IS_ACTED_ON, regulated, sentence)
+        for sentence in mechanism.supporting
+    )
 
 
 def is_mutual(mechanism: Mechanism) -> bool:

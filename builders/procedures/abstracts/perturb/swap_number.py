@@ -48,13 +48,17 @@ _BEFORE = re.compile(
 )
 _BOUND = re.compile(
     r"(?:[<>≤≥=]|\b(?:within|up to|at most|at least|no (?:more|less) than|than|below|under|over"
-    r"|above|in excess of|as early as|(?:minimum|maximum) of|beyond|exceed\w*|for"
-    r"|during|throughout|first|last|top|until|including|such as|e\.g\.,?|P|p)) ?"
-    r"(?:the |about |approximately |nearly |only )*$"
+    r"|above|in excess of|upwards of|as early as|(?:min(?:imum|\.)|max(?:imum|\.)?)(?: of)?|beyond"
+    r"|exceed\w*|for|prior to|before|inside|over the age of|starting (?:from|at)|doses from"
+    r"|beginning (?:from|at|with)|during|throughout|first|last|top|until|including"
+    r"|such as|e\.g\.,?|P|p)) ?"
+    r"(?:the |about |approximately |nearly |only |all |a full |whole )*$"
 )
 _BOUND_BEHIND = re.compile(
     r"[^,;.]{0,20}?\b(?:(?:and|or) (?:above|below|over|under|more|less|fewer|higher|lower|greater"
-    r"|older|younger|longer|shorter)|onwards?|on|at (?:least|most)|or so)\b"
+    r"|older|younger|longer|shorter|heavier|lighter|later|earlier|after|before|thereafter|beyond|up"
+    r"|down|better)|onwards?|upwards?|on|at (?:the )?(?:least|most|latest|earliest)|or so|long|plus"
+    r"|max|tops)\b"
 )
 #: Before a number these say that it is not the only one: already at 10 mM.
 _NOT_ALONE = re.compile(r"\b(?:already|even|still)\b")

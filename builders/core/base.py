@@ -18,6 +18,10 @@ if TYPE_CHECKING:
     from ...loaders.releases import Oddities
 
 
+#: The packages whose code makes rows; that of cards, checks and the like does not count.
+ROW_CODE = ("loaders", "builders.core", "builders.dataflow", "builders.procedures")
+
+
 @dataclass(frozen=True)
 class Batch:
     """Some rows of a dataset, and where they belong.

@@ -23,6 +23,7 @@ from ...loaders.corpora.papers.files import PaperFile
 from ...loaders.hashing import code_hash
 from ...loaders.interrupts import kept_when_interrupted
 from ...loaders.progress import watch
+from ..core.base import ROW_CODE
 from ..core.options import BuildOptions
 from ..core.sql import Database, Statement, Tables
 from ..core.workers import map_in_order
@@ -37,8 +38,6 @@ WriteQuery = Callable[[str, Tables, Path], None]
 _LOGGER = logging.getLogger(__name__)
 #: Files are put together to shards of at least this size, so that small ones cost little.
 SHARD_BYTES = 8_000_000
-#: The packages whose code decides what a construction gives.
-_CODE = ("loaders", "builders.core", "builders.dataflow", "builders.procedures")
 
 
 @dataclass(frozen=True)
@@ -202,7 +201,7 @@ def read_corpus(
             of the shards to read, at least one, drawn by a hash of the names of their files.
         shard_bytes: Least size of a shard, in bytes; None takes ``SHARD_BYTES``.
     """
-    key = _hash([code_hash(*_CODE), *identity])
+    key = _hash([code_hash(*ROW_CODE), *identity])
     place = (engine.folder or options.cache_dir) / "construct" / key
     groups = _group(files, shard_bytes or SHARD_BYTES)
     shards = [Shard(group, place / _name(group)) for group in groups]

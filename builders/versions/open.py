@@ -21,7 +21,7 @@ from ...loaders.errors import OutputError, SourceNotFoundError, UsageError, Veri
 from ...loaders.fetching.obtain import advise_on_cache, default_cache_dir
 from ...loaders.hashing import code_hash, hash_file
 from ...loaders.paths import local_path
-from ..core.base import NLIBuilder
+from ..core.base import ROW_CODE, NLIBuilder
 from ..core.options import BuildOptions, check_split
 from ..core.registry import NAMESPACE, find_builder, get_builder
 from .manifest import FILE_NAME as MANIFEST
@@ -31,8 +31,6 @@ from .write import build_version
 PathLike = str | Path
 
 _ARGUMENTS = ("cache_dir", "keep_in_memory", "num_proc", "download_mode", "verification_mode")
-#: What makes the rows of datasets, beside their modules; cards, checks and the like do not.
-_CODE = ("builders.core", "builders.dataflow", "builders.procedures", "loaders")
 
 
 def ensure_built(builder: type[NLIBuilder], options: BuildOptions) -> BuiltVersion:
@@ -77,7 +75,7 @@ def _key(builder: type[NLIBuilder], options: BuildOptions) -> str:
         identities = [file.identity for file in builder.find_sources(options)]
     wanted = {config: list(splits) for config, splits in options.wanted(builder.SPEC).items()}
     modules = sorted(Path(inspect.getfile(builder)).parent.glob("*.py"))  # one reads another
-    code = [code_hash(*_CODE), *map(hash_file, modules)]
+    code = [code_hash(*ROW_CODE), *map(hash_file, modules)]
     parts = [code, list(map(repr, sources)), identities, wanted]
     return hashlib.sha256(json.dumps(parts).encode()).hexdigest()
 

@@ -25,7 +25,7 @@ IsFit = Callable[[Numbers, Numbers, Numbers], Flags]
 _MAX_DRAWS = 64
 _BOTH, _FIRST, _SECOND = range(len(APPROACHES))
 _CONTENT_WORD = re.compile(r"[^\W\d_]{4,}")
-#: A word that is in more of a paper's sentences does not tell what one of them is about.
+#: Words in a larger share of a paper's sentences say little about any one of them.
 _MAX_SHARE = 0.1
 
 

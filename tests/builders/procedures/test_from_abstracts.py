@@ -350,14 +350,14 @@ class TestInput:
 
 def mechanism(pmid):
     return Mechanism(
-        pmid, ("A.", "B.", "C."), "<re> a <er> b <el> c <le>", "a", "c", None, None, (), None
+        pmid, ("A.", "B.", "C."), "<re> a <er> causes <el> c <le>", "a", "c", None, None, (), None
     )
 
 
 def test_negatives_of_models_join_those_of_rules():
     mechanisms = [mechanism("1"), mechanism("2")]
     new = Perturbed("a new <re> a <er> of <el> c <le>", "positive -> negative", ())
-    swapped = Perturbed("<re> c <er> b <el> a <le>", "", ())
+    swapped = Perturbed("<re> c <er> causes <el> a <le>", "", ())
     positive = Perturbed(mechanisms[0].conclusion, "", ())
 
     class Writer:

@@ -23,7 +23,7 @@ from nlihub.builders.procedures.abstracts.generate.sentence_kinds import judge a
 from nlihub.builders.procedures.abstracts.perturb.apply import SAME_AS_POSITIVE as SAME
 from nlihub.builders.procedures.abstracts.perturb.replace_entities import NO_TYPE, ReplaceInside
 from nlihub.builders.procedures.abstracts.perturb.strategy import NoNegative
-from nlihub.builders.procedures.abstracts.perturb.swap_entities import SAME_NAME, SYMMETRIC
+from nlihub.builders.procedures.abstracts.perturb.swap_entities import SAME_NAME, UNDIRECTED
 from perturb_samples import mechanism_of
 
 MECHANISM = replace(
@@ -100,12 +100,12 @@ OTHER = "So <re> goosin <er> blocks <el> henin <le>."
         ("GEN", KEPT, "negative", NOT_WRONG),
         ("GEN", KEPT, None, NOT_WRONG),
         ("GEN", OTHER, "positive", MISSING),
-        ("GEN", "So <re> henase <er> and <el> foxin <le> rise.", "negative", SYMMETRIC),
+        ("GEN", "So <re> henase <er> and <el> foxin <le> rise.", "negative", UNDIRECTED),
         ("GEN", "So foxin raises <el> henase <le>.", "positive", MALFORMED),
         ("GEN", KEPT + KEPT, "positive", MALFORMED),
         ("GEN-ND-SEN", SWAPPED, None, ""),
         ("GEN-ND-SEN", KEPT, None, MISSING),
-        ("GEN-ND-SEN", "So <re> henase <er> and <el> foxin <le> rise.", None, SYMMETRIC),
+        ("GEN-ND-SEN", "So <re> henase <er> and <el> foxin <le> rise.", None, UNDIRECTED),
         ("GEN-ND-SEN", "So <re> henase <er> <el> foxin", None, MALFORMED),
         ("GEN-ND-SRE", KEPT, None, MISSING),
         ("GEN-ND-NG", OTHER, None, ""),

@@ -48,7 +48,7 @@ from nlihub.builders.procedures.abstracts.perturb.strategy import (
 from nlihub.builders.procedures.abstracts.perturb.swap_entities import (
     MUTUAL,
     SAME_NAME,
-    SYMMETRIC,
+    UNDIRECTED,
     SwapMarkers,
     SwapNames,
     SwapPositions,
@@ -250,9 +250,9 @@ DENYING = {DENIED: ("<re> A <er> increases leptin but not <el> B <le>.", "gg")}
 REFUSED = {
     "SEN": {
         BROKEN_MARKERS: ("<re> A <er> acts on <el> B.", "gg"),
-        SYMMETRIC: ("The binding of <re> A <er> and <el> B <le> is strong.", "gg"),
+        UNDIRECTED: ("The binding of <re> A <er> and <el> B <le> is strong.", "gg"),
         MUTUAL: ("<re> A <er> activates <el> B <le>.", "gg", "A and B regulate each other."),
-        UNFIT: ("<re> Zinc <er> is a cause of <el> hypertensive <le> crises.", "cc"),
+        UNFIT: ("<re> Zinc <er> causes <el> hypertensive <le> crises.", "cc"),
         SAME_NAME: ("<re> TNF-α <er> increases <el> TNF alpha <le>.", "gg"),  # noqa: RUF001
         **DENYING,
     },
@@ -375,39 +375,72 @@ def test_a_strategy_given_twice_is_refused():
 
 
 def test_names_take_capitals_with_them():
-    found = outcome("SEN", "<re> Insulin <er> is the <el> AMPK <le> ligand.", "gg", "No insulin.")
-    assert found.text == "<re> AMPK <er> is the <el> insulin <le> ligand."
-    found = outcome("SEN", "<re> Insulin <er> acts on <el> leptin <le>.", "gg", "No insulin.")
-    assert found.text == "<re> Leptin <er> acts on <el> insulin <le>."
+    found = outcome("SEN", "<re> Insulin <er> inhibits <el> AMPK <le>.", "gg", "No insulin.")
+    assert found.text == "<re> AMPK <er> inhibits <el> insulin <le>."
+    found = outcome("SEN", "<re> Insulin <er> regulates <el> leptin <le>.", "gg", "No insulin.")
+    assert found.text == "<re> Leptin <er> regulates <el> insulin <le>."
 
 
 @pytest.mark.parametrize(
     "sentence",
     [
         "<re> Statins <er> inhibit <el> kinase <le>.",  # in number
-        "An <re> EGF <er> signal needs the <el> JNK <le>.",  # in article
+        "An <re> EGF <er> induces the <el> JNK <le>.",  # in article
         "<re> TNF <er> activates the <el> TNF receptor <le>.",
-        "<re> Zinc <er> has <el> nephrotoxic <le> effects.",  # in part of speech
+        "<re> Zinc <er> causes <el> nephrotoxic <le> effects.",  # in part of speech
     ],
 )
 def test_names_that_differ_in_kind_are_not_exchanged(sentence):
     assert outcome("SEN", sentence) == NoNegative(UNFIT)
 
 
+def test_entities_are_exchanged_where_one_acts_on_the_other():
+    for between in (
+        *(
+            "strongly inhibits",
+            "treatment reduced",
+            "may also activate the",
+            "recognizes and activates",
+        ),
+        *("is an inhibitor of", "has an effect on", "leads to"),
+        *(
+            "is required for",
+            "contributes to the increase in",
+            "acts as an agonist of",
+            "lowers the",
+        ),
+        *("is blocked by", "release was strongly inhibited in rats by the"),
+    ):
+        sentence = f"<re> A <er> {between} <el> B <le>."
+        assert plain(outcome("SEN", sentence).text) == f"B {between} A."
+    for sentence in ("The effect of <re> A <er> on <el> B <le>.",
+                     "Activation of <re> A <er> by <el> B <le>.",
+                     "We saw <re> A <er>-induced growth of <el> B <le>."):  # fmt: skip
+        assert isinstance(outcome("SEN", sentence), Perturbed)
+
+
 def test_symmetric_sentences_are_swapped_on_demand():
     sentence = "<re> A <er> interacts with <el> B <le>."
-    assert outcome("SEN", sentence) == NoNegative(SYMMETRIC)
-    for also in (
-        *("FGF1-FGFR2", "binds directly to", "is closely related to the", "is equivalent to"),
-        *("is as effective as", "is equally potent as", "shares a pathway with", "matches"),
-        *("is a synonym of", "is close to", "alternates with", "is adjacent to", "equals"),
-        *(", together with", "and also", ", like", "was co-administered with", "acts with"),
-        *("with", "exchanges with", "varies inversely with", "fuses with", "hybridizes with"),
-        *("mixes with", "reacts with", "conjugates with", "crosstalks with", "parallels"),
-        *("is separate from", "is proportional to", "rises as", "falls whenever the"),
+    assert outcome("SEN", sentence) == NoNegative(UNDIRECTED)
+    for between in (
+        *("binds directly to", "is closely related to the", "is equivalent to", "is near"),
+        *("is as effective as", "shares a pathway with", "matches", "is the opposite of"),
+        *("is a partner of", "comigrates with", "rises with", "increases as the", "increases with"),
+        *(
+            ", together with",
+            "and also",
+            ", like",
+            "with",
+            "is proportional to",
+            "falls whenever the",
+        ),
+        *("resembles activated", "parallels increases in", "accompanies increased", "and"),
+        *("inhibits and is inhibited by", "activates or is activated by", "synchronizes with"),
+        *("increases alongside", "blocks the binding of X to", "decreases in parallel with"),
     ):
-        text = f"<re> A <er> {also} <el> B <le>." if " " in also else "<re> A <er>-<el> B <le> is."
-        assert outcome("SEN", text) == NoNegative(SYMMETRIC)
+        text = f"<re> A <er> {between} <el> B <le>."
+        assert outcome("SEN", text) == NoNegative(UNDIRECTED), text
+    assert outcome("SEN", "<re> A <er>-<el> B <le> is.") == NoNegative(UNDIRECTED)
     for strategy in (SwapNames(symmetric=True), SwapPositions(symmetric=True)):
         assert plain(outcome("SEN", sentence, strategy=strategy).text) == "B interacts with A."
 
@@ -417,6 +450,7 @@ def test_symmetric_sentences_are_swapped_on_demand():
     [
         "<re> Zinc <er> raises <el> iron <le>, and iron raises zinc.",
         "<re> A <er> activates <el> B <le>, which activates A.",
+        "<re> A <er> activates <el> B <le>, which also activates it.",
     ],
 )
 def test_entities_that_are_named_again_are_not_exchanged(sentence):
@@ -446,10 +480,10 @@ def test_verbs_beside_others_are_not_negated(verbs):
 
 
 def test_markers_alone_change_places():
-    found = outcome("SET", "<el> A <le> is cut by <re> B <er>.", strategy=SwapMarkers())
-    assert found.text == "<re> A <er> is cut by <el> B <le>."
+    found = outcome("SET", "<el> A <le> is blocked by <re> B <er>.", strategy=SwapMarkers())
+    assert found.text == "<re> A <er> is blocked by <el> B <le>."
     both = "<re> A <er> and <el> B <le> interact."
-    assert outcome("SET", both, strategy=SwapMarkers()) == NoNegative(SYMMETRIC)
+    assert outcome("SET", both, strategy=SwapMarkers()) == NoNegative(UNDIRECTED)
     assert plain(outcome("SET", both, strategy=SwapMarkers(symmetric=True)).text) == plain(both)
 
 

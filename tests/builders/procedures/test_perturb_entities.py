@@ -18,7 +18,7 @@ from nlihub.builders.procedures.abstracts.perturb.replace_entities import (
     may_be_same,
 )
 from nlihub.builders.procedures.abstracts.perturb.strategy import Choices, NoNegative
-from nlihub.builders.procedures.abstracts.perturb.swap_entities import SYMMETRIC, SwapNames
+from nlihub.builders.procedures.abstracts.perturb.swap_entities import UNDIRECTED, SwapNames
 from nlihub.loaders.corpora.abstracts.concept_ids import split_ids
 from nlihub.loaders.errors import UsageError
 
@@ -151,7 +151,7 @@ def test_plurals():
     ],
 )
 def test_relations_of_both(sentence):
-    assert propose(SwapNames(), Mechanism.of(sentence)) == NoNegative(SYMMETRIC)
+    assert propose(SwapNames(), Mechanism.of(sentence)) == NoNegative(UNDIRECTED)
 
 
 @pytest.mark.parametrize(

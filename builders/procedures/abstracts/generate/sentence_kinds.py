@@ -35,7 +35,7 @@ from ..perturb.apply import SAME_AS_POSITIVE
 from ..perturb.names import MarkedSentence, locate_entities, plain_name, spell_plainly
 from ..perturb.replace_entities import ReplaceInside
 from ..perturb.strategy import Choices, NoNegative
-from ..perturb.swap_entities import SYMMETRIC, SwapNames, is_symmetric
+from ..perturb.swap_entities import UNDIRECTED, SwapNames, is_directed
 
 FREE, EXCHANGED, REPLACED, FORBIDDEN = "GEN", "GEN-ND-SEN", "GEN-ND-SRE", "GEN-ND-NG"
 #: The category in the dataset of each kind; a sentence found for two kinds goes to the first.
@@ -154,7 +154,7 @@ def judge(kind: str, written: Written, mechanism: Mechanism, names: Names) -> st
     if marked.names != names if kind != FREE else found != original[::-1]:
         return NoNegative(MISSING)
     if kind != REPLACED:
-        return NoNegative(SYMMETRIC) if is_symmetric(marked) else "roles exchanged"
+        return "roles exchanged" if is_directed(marked) else NoNegative(UNDIRECTED)
     return change
 
 

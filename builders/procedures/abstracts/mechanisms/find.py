@@ -58,6 +58,13 @@ from .rules import MAX_AFTER, MechanismRules
 _LISTS: dict[str, Any] = json.loads((files(__package__) / "roles.json").read_text("utf-8"))
 #: Types of relations that state no mechanism.
 NO_MECHANISM = frozenset(_LISTS["no_mechanism"])
+#: Beginnings of verbs by which one entity acts on another, of words that tell no direction, and the
+#: nouns of what acts.
+DIRECTED_STEMS: tuple[str, ...] = (
+    *_LISTS["positive"], *_LISTS["negative"], *_LISTS["neutral"],
+)  # fmt: skip
+UNDIRECTED_STEMS: tuple[str, ...] = tuple(_LISTS["without_direction"])
+REGULATOR_NOUNS: tuple[str, ...] = tuple(_LISTS["nouns_of_the_regulator"])
 _COMPOUNDS = tuple(_LISTS["compounds_of_the_regulator"])
 _DASHES = ("-", "\u2010", "\u2011", "\u2012", "\u2013", "\u2014", "\u2212")
 _PRESENT = ("", "e", "s", "es", "ify", "ifies")
@@ -123,12 +130,12 @@ _STEMS = "|".join(
 _ENDINGS = _any_of((*_PRESENT, *_OTHER_ENDINGS))
 _FORM = _compile(rf"(?:{_STEMS})(?P<ending>{_ENDINGS})|{_any_of(_COMPOUNDS)}")
 _FORM_OF = _compile(rf"(?:{_STEMS})(?:{_ENDINGS}){_OF}")
-_NOUN = _any_of(_LISTS["nouns_of_the_regulator"])
+_NOUN = _any_of(REGULATOR_NOUNS)
 _NOUN_OF = _compile(rf"(?:{_NOUN}){_OF}")
 _NEGATION = _compile(_any_of(_LISTS["negations"]))
 #: Other cues, and whether they make the first mention the regulator.
 _OTHER_CUES = (
-    (_compile(rf"(?:{_any_of(_LISTS['without_direction'])})(?:e?s?|ed|ing|ions?)"), None),
+    (_compile(rf"(?:{_any_of(UNDIRECTED_STEMS)})(?:e?s?|ed|ing|ions?)"), None),
     (_compile(rf"(?:{_NOUN})\W+(?:[\w-]+\W+){{0,3}}?\b(?:on|in|for|of|to)"), True),
     (_compile(_any_of(_LISTS["words_before_the_regulator"])), False),
 )

@@ -12,8 +12,9 @@ Source:
 import re
 from typing import ClassVar
 
+from ..mechanisms.find import DIRECTED_STEMS, REGULATOR_NOUNS, UNDIRECTED_STEMS
 from ..mechanisms.mechanism import Mechanism
-from .grammar import UNFIT, replace_name
+from .grammar import UNFIT, replace_name, word_list
 from .names import MARKERS, EntityPlace, MarkedSentence, find_name, plain_name
 from .strategy import DENIED, Choices, Perturbed, Proposals, Strategy, TextEdit, is_denied
 
@@ -21,49 +22,56 @@ from .strategy import DENIED, Choices, Perturbed, Proposals, Strategy, TextEdit,
 _OTHER_MARKERS = MARKERS["regulated"], MARKERS["regulator"]
 #: Why two entities are not swapped.
 SAME_NAME = "both entities have the same name"
-SYMMETRIC = "the sentence says the same with its entities exchanged"
+UNDIRECTED = "the sentence does not plainly state that one entity acts on the other"
 #: The abstract says that each of the two acts on the other.
 MUTUAL = "the abstract may say the same with the entities exchanged"
-_JOINED = re.compile(
-    r"\s*(?:[,/&:\u2010\u2011\u2013-]|[,(]?\s?(?:and(?: also)?|n?or|plus|as well as|together with"
-    r"|(?:combined |along )?with|in (?:combination|concert) with|in addition to|like|versus"
-    r"|vs\.?))(?: the| both)?(?: [\w-]+ of)?(?: the)?(?: low-dose| high-dose)?\s*"
+
+_STEM = "|".join(map(re.escape, (*DIRECTED_STEMS, "lower", "rais")))
+_NOUN = "|".join(REGULATOR_NOUNS)
+_BE = r"(?:is|are|was|were|(?:may|can|could|might|must|will) be|(?:has|have|had) been)"
+#: Words between an entity and its verb: A treatment also strongly may.
+_LEAD = (
+    rf"(?:(?:{'|'.join(word_list('subjects') | word_list('before not') | word_list('modals'))}"
+    r"|has|have|had|does|do|did|(?:is|are|was|were) (?:able|likely|known|shown) to|\w+ly) )*"
 )
-#: Words before the second entity that belong to it: binds to cell surface CD26.
-_MODIFIERS = (
-    r"(?:both )?(?:the |a |an )?"
-    r"(?:(?!(?:of|in|on|by|for|from|to|at|and|or|that|which|with|via|through)\b)[\w-]+\s+){0,2}"
+#: A few words before the second entity, none of which may let both act, or neither: rises with B.
+_REST = (
+    r"(?:(?: (?!(?:with|as|than|like|unlike|along|alongside|after|following|when|whenever|while"
+    r"|whereas|both|or|versus|between|together|is|are|was|were)\b"
+    rf"|(?:{'|'.join(UNDIRECTED_STEMS)})\w*)[\w-]+){{0,6}} )"
 )
-_SYMMETRIC = (
-    r"(?:co-?)?(?:interact\w*|associat\w+|correlat\w+|locali[sz]\w+|synergi\w+|complex\w*|compet\w+"
-    r"|(?:hetero)?dimeri[sz]\w+|cooperat\w+|exist\w*|occur\w*|express\w*|overlap\w*|precipitat\w+"
-    r"|purif\w+|immuno-?precipitat\w+|communicat\w+|converg\w+|compar\w+|combin\w+|cluster\w*"
-    r"|cross-?react\w*|cross-?link\w*|crosstalk|pair\w*|coincid\w+|in parallel|equivalen\w+"
-    r"|interchang\w+|link\w*|relationship|administered|together|collaborat\w+|in concert"
-    r"|exchang\w+|conjugat\w+|crosstalks|fus(?:es?|ed)|hybridi[sz]\w*|mix\w*|react\w*"
-    r"|var(?:y|ies|ied)(?: \w+)?"
-    r"|act(?:s|ed)?|equilibrium|synonymous|incompatible)"
+_VERB = rf"(?:[a-z]+ and )?(?:{_STEM})"
+#: What stands between two entities of which the first acts on the second.
+_FORWARD = re.compile(
+    rf" {_LEAD}{_VERB}(?:e?s?|e?d|ify|ifie[sd])(?! (?:in|of)\b){_REST}"
+    rf"|-(?:{_STEM})ed(?: [\w-]+){{0,2}} "
+    rf"| {_LEAD}(?:{_BE}|(?:act|function|serve)s? as)(?: [\w-]+){{0,4}} (?:{_NOUN})"
+    rf" (?:of|for|on|in|to){_REST}"
+    rf"| {_LEAD}(?:has|have|had|plays?|played|exerts?|exerted)(?: [\w-]+){{1,4}} (?:on|in){_REST}"
+    rf"| {_LEAD}{_BE} (?:[\w-]+ )?(?:involved in"
+    rf"|(?:required|essential|necessary|responsible|sufficient) for){_REST}"
+    rf"| {_LEAD}(?:leads? to|led to|results? in|resulted in|contributes? to|contributed to){_REST}"
 )
-_VERB_OF_BOTH = re.compile(
-    rf"\s+(?:\w+\s+){{0,3}}{_SYMMETRIC}\s+(?:\w+ly\s+)?with\s+{_MODIFIERS}"
-    r"|\s+(?:\w+\s+){0,3}(?:binds?|bound|binding|related|similar|homologous|identical|resembl\w+"
-    r"|equals?|equivalent|close|adjacent|touch(?:es|ed)?|contact(?:s|ed)?|synonym|match(?:es|ed)?"
-    r"|shares?\b.*|alternat\w+|(?:equally|as) \w+ as|comparable|linked|mirror(?:s|ed)?"
-    r"|parallel(?:s|ed)?|proportional|separate"
-    r"|differs?|different|distinct|distinguishable)"
-    rf"\s+(?:\w+ly\s+)?(?:(?:to|from|of|with)\s+)?{_MODIFIERS}"
+#: What stands there if the second acts on the first.
+_BACKWARD = re.compile(
+    rf" (?:(?!(?:and|but|or)\b)[\w-]+ ){{0,2}}{_LEAD}{_BE} (?:\w+ )?{_VERB}(?:e?d|en)"
+    rf"(?: [\w-]+){{0,3}} by{_REST}"
 )
-_NOUN_OF_BOTH = re.compile(
-    r"\b(?:interactions?|associations?|binding|correlations?|relationships?|synergy|complex(?:es)?"
-    r"|combinations?|coexistence|similarity|homology|overlap|cross-?talk|links?|comparisons?"
-    rf"|co-?locali[sz]ation|(?:hetero)?dimers?|(?:hetero)?dimeri[sz]ation)\s+of\s+{_MODIFIERS}$"
+#: What stands before two entities, and between them: activation of A by B, the effect of A on B.
+_NOUNS_OF = (
+    (
+        re.compile(rf"\b(?:{_STEM})\w*(?:ion|ment|age|ade) of(?: [\w-]+){{0,2}} $", re.I),
+        re.compile(rf" by{_REST}"),
+    ),
+    (
+        re.compile(r"\b(?:effects?|influence|action|impact) of(?: [\w-]+){0,2} $", re.I),
+        re.compile(rf" on{_REST}"),
+    ),
 )
-_TO_SECOND = re.compile(rf"\s+(?:with|to)\s+{_MODIFIERS}")
-#: X rises as Y falls: which of the two acts is not said.
-_AT_ONCE = re.compile(rf"\b(?:as|while|when(?:ever)?)\s+{_MODIFIERS}$")
 _MUTUAL = re.compile(
     r"\b(?:each other|one another|mutual\w*|reciprocal\w*|bidirectional\w*|vice versa|feedback"
-    r"|cross-?talk|interdependen\w+|conversely|the reverse|both directions|the latter)\b",
+    r"|cross-?talk|interdependen\w+|conversely|the reverse|both directions|the (?:former|latter)"
+    r"|which (?:\w+ )?\w+ (?:it|them))\b",
     re.IGNORECASE,
 )
 #: Between a name and the next that it acts on, and one that it is acted on by.
@@ -85,7 +93,7 @@ class SwapNames(Strategy):
 
     name = "SEN"
     otherwise = SAME_NAME
-    others: ClassVar[tuple[str, ...]] = (SYMMETRIC, DENIED, MUTUAL, UNFIT)
+    others: ClassVar[tuple[str, ...]] = (UNDIRECTED, DENIED, MUTUAL, UNFIT)
 
     def __init__(self, *, symmetric: bool = False) -> None:
         self.symmetric = symmetric
@@ -108,8 +116,8 @@ class SwapNames(Strategy):
         """Return why the sentence may stay true with its entities exchanged."""
         if self.symmetric:
             return None
-        if is_symmetric(marked):
-            return SYMMETRIC
+        if not is_directed(marked):
+            return UNDIRECTED
         if is_denied(marked):
             return DENIED
         if is_mutual(mechanism) or _are_named_again(marked) or _is_stated(mechanism):
@@ -143,7 +151,7 @@ class SwapMarkers(SwapNames):
     """SET: ``<re> A <er> ... <el> B <le>`` becomes ``<el> A <le> ... <re> B <er>``."""
 
     name = "SET"
-    otherwise = SYMMETRIC
+    otherwise = UNDIRECTED
     others: ClassVar[tuple[str, ...]] = (DENIED, MUTUAL)
 
     def _propose(self, marked: MarkedSentence, mechanism: Mechanism, choices: Choices) -> Proposals:
@@ -161,14 +169,19 @@ def _places(marked: MarkedSentence) -> tuple[EntityPlace, EntityPlace]:
     return marked.regulator, marked.regulated
 
 
-def is_symmetric(marked: MarkedSentence) -> bool:
-    """Return whether a sentence stays true with its entities exchanged: X interacts with Y."""
+def is_directed(marked: MarkedSentence) -> bool:
+    """Return whether a sentence plainly states that one of its entities acts on the other.
+
+    What is not of a few plain forms does not: "A rises with B" and "A is next to B" may be as true
+    with their entities exchanged. Which of the two is marked as the regulator does not matter.
+    """
     first, second = marked.in_order
-    between = marked.masked[first.end : second.start]
-    if _JOINED.fullmatch(between) or _VERB_OF_BOTH.fullmatch(between) or _AT_ONCE.search(between):
-        return True
     before = marked.masked[max(first.start - _REACH, 0) : first.start]
-    return _TO_SECOND.fullmatch(between) is not None and _NOUN_OF_BOTH.search(before) is not None
+    between = marked.masked[first.end : second.start]
+    if _FORWARD.fullmatch(between) or _BACKWARD.fullmatch(between):
+        return True
+    joint = next((joint for noun, joint in _NOUNS_OF if noun.search(before)), None)
+    return joint is not None and joint.fullmatch(between) is not None
 
 
 def _are_named_again(marked: MarkedSentence) -> bool:

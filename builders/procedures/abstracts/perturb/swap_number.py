@@ -60,6 +60,23 @@ _BOUND_BEHIND = re.compile(
     r"|down|better)|onwards?|upwards?|on|at (?:the )?(?:least|most|latest|earliest)|or so|long|plus"
     r"|max|tops)\b"
 )
+#: Before a time: by 24 h.
+_BY = re.compile(r"\bby (?:\w+ )?$")
+_TIMES = {
+    "h",
+    "hr",
+    "min",
+    "sec",
+    "d",
+    "wk",
+    "second",
+    "minute",
+    "hour",
+    "day",
+    "week",
+    "month",
+    "year",
+}
 #: Before a number these say that it is not the only one: already at 10 mM.
 _NOT_ALONE = re.compile(r"\b(?:already|even|still)\b")
 _CONFIDENCE = re.compile(r" ?%[ -]?(?:CIs?\b|C\.I\.|confidence|prediction)")
@@ -165,7 +182,9 @@ def _why_not(masked: str, number: Number) -> str | None:
     before = max(start - _REACH, 0), start
     if _BOUND.search(masked, *before) or _BOUND_BEHIND.match(masked, end):
         return BOUND
-    if _NOT_ALONE.search(masked, 0, start):
+    if _NOT_ALONE.search(masked, 0, start) or (
+        number.kind[0] in _TIMES and _BY.search(masked, *before)
+    ):
         return BOUND
     is_joined = _BEFORE_OTHER.match(masked, end) or _BEHIND_OTHER.search(masked, *before)
     is_listed = number.kind[0].startswith("number") and _LISTED.match(masked, end)

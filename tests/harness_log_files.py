@@ -18,6 +18,11 @@ def predict(row, number):
     return None if number % 11 == 0 else (row["label"] + (number % 4 == 0)) % 3
 
 
+def say(label):
+    """What a model says that chooses a label, or none."""
+    return "I do not know." if label is None else LABELS[label]
+
+
 def about(row, digest):
     told = {"dataset": "open_spacenli", "config": "default", "form": "p1", "digest": digest}
     return {"id": row["id"], "label": row["label"], "group": row["group"], **told}
@@ -29,7 +34,7 @@ def lm_eval_log(rows, digest, folder):
     for number, row in enumerate(rows):
         judged = ["open_spacenli", row["label"], predict(row, number), row["group"]]
         sample = {"doc_id": number, "doc": about(row, digest), "metrics": ["accuracy", "unread"]}
-        sample["filtered_resps"] = ["x"]
+        sample["filtered_resps"] = [say(predict(row, number))]
         lines.append(json.dumps({**sample, "accuracy": judged, "unread": judged}) + "\n")
     path.write_text("".join(lines))
     results = {"lm_eval_version": "0.4.13", "model_name": "m", "n-shot": {path.stem[8:28]: 4}}
@@ -48,7 +53,7 @@ def lighteval_log(rows, digest, folder):
                 "task_name": "open_spacenli_p1_gen|0",
             },
             "metric": {"judged": {"prediction": predict(row, number), "reference": row["label"]}},
-            "model_response": {"input": "?", "text": ["x"], "logprobs": []},
+            "model_response": {"input": "?", "text": [say(predict(row, number))], "logprobs": []},
         }
         for number, row in enumerate(rows)
     ]
@@ -59,7 +64,12 @@ def lighteval_log(rows, digest, folder):
 def inspect_parts(rows, digest, status="success"):
     header = {
         "status": status,
-        "eval": {"model": "m", "packages": {"inspect_ai": "0.3.285"}, "task_args": {}},
+        "eval": {
+            "eval_id": f"{status} {len(rows)}",
+            "model": "m",
+            "packages": {"inspect_ai": "0.3.285"},
+            "task_args": {},
+        },
     }
     samples = []
     for number, row in enumerate(rows):
@@ -67,11 +77,17 @@ def inspect_parts(rows, digest, status="success"):
         answer = None if label is None else LABELS[label]
         told = about(row, digest)
         samples.append(
-            {"id": told.pop("id"), "metadata": told, "scores": {"judge": {"answer": answer}}}
+            {
+                "id": told.pop("id"),
+                "metadata": told,
+                "output": {"completion": say(label)},
+                "scores": {"judge": {"answer": answer}},
+            }
         )
         if label is None and number % 2:
             del samples[-1]["scores"]
             samples[-1]["error"] = {"message": "429 Too Many Requests"}
+    header["eval"]["dataset"] = {"sample_ids": [sample["id"] for sample in samples]}
     header["results"] = {"completed_samples": len(samples)}
     return header, samples
 

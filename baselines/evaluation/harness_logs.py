@@ -4,9 +4,9 @@
 - lighteval: ``details_TASK_DATE.parquet`` (``--save-details``);
 - Inspect: a log in JSON, or ``.eval``, a zip archive of JSON.
 
-A file is a log by its content, whatever its name. The label that a harness took for the model's is
-what was judged there; no answer is read again. A row without a label is unread: its answer cannot
-be read, its likelihoods choose none, or the call of the model failed, which is counted apart.
+A file is a log by its content, whatever its name. The label that a log gives a row must be the one
+that the model's answer, or its likelihoods, choose. A row without a label is unread: the answer
+cannot be read, the likelihoods choose none, or the call of the model failed, which is counted apart.
 
 Source: lm_eval 0.4.13, lighteval 0.13.0, inspect_ai 0.3.285.
 """
@@ -32,6 +32,8 @@ from ...loaders.bounds import MAX_RECORD_BYTES
 from ...loaders.errors import PredictionsError
 from ...loaders.hashing import hash_file
 from ...loaders.json_text import parse_json
+from ..systems.prompting.answers import read_answer
+from ..systems.prompting.prompts import FORMS, get_prompt
 from .gold import GoldRows
 
 #: What each of our tasks says of itself in every row.
@@ -75,6 +77,7 @@ class HarnessLog:
         n_failed: Rows whose call failed, or that were not judged.
         predictions: The n rows that were asked: ``id`` and ``prediction``, the name of a label, or
             null where the answer cannot be read or there is none.
+        run_id: What the run is known by, in whatever file: Inspect's id, else the file's hash.
     """
 
     harness: str
@@ -88,6 +91,7 @@ class HarnessLog:
     ended: str
     n_failed: int
     predictions: pa.Table
+    run_id: str
 
     @property
     def is_complete(self) -> bool:
@@ -112,12 +116,13 @@ class HarnessLog:
 class _Row:
     """A row of a log: what its task says of itself, its id, and the id of the predicted label.
 
-    Where the model did not answer in words there are the likelihoods of the labels.
+    The model answered in words, or there are the likelihoods of the labels.
     """
 
     about: tuple[Any, ...]
     id: Any
     prediction: Any
+    answer: Any = None
     likelihoods: Sequence[Any] | None = None
     has_failed: bool = False
 
@@ -189,11 +194,11 @@ def restrict_to_logs(gold: GoldRows, logs: Mapping[Path, HarnessLog]) -> tuple[G
     """
     if not logs:
         return gold, 0
-    by_content: dict[str, Path] = {}
+    runs: dict[str, Path] = {}
     for path, log in logs.items():
-        first = by_content.setdefault(hash_file(path), path)
+        first = runs.setdefault(log.run_id, path)
         if first != path:
-            raise PredictionsError(f"{path} is a copy of {first}; give each run once.")
+            raise PredictionsError(f"{path} is of the same run as {first}; give each run once.")
         if log.digest != gold.description["digest"]:
             told = gold.description
             raise PredictionsError(
@@ -259,9 +264,11 @@ def _read_lm_eval(path: Path) -> HarnessLog:
             sample = parse_json(line)
             doc, answers = sample["doc"], sample["filtered_resps"]
             _, _, prediction, _ = sample[sample["metrics"][0]]
-            is_generated = bool(answers) and isinstance(answers[0], str)
-            likelihoods = None if is_generated else [answer[0] for answer in answers]
-            rows.append(_Row(_about(doc), doc["id"], prediction, likelihoods))
+            if answers and isinstance(answers[0], str):
+                rows.append(_Row(_about(doc), doc["id"], prediction, answers[0]))
+            else:
+                likelihoods = [answer[0] for answer in answers]
+                rows.append(_Row(_about(doc), doc["id"], prediction, likelihoods=likelihoods))
     task, _, date = path.stem.removeprefix("samples_").rpartition("_")
     beside = path.with_name(f"results_{date}.json")
     results = parse_json(beside.read_bytes()) if beside.is_file() else {}
@@ -270,6 +277,7 @@ def _read_lm_eval(path: Path) -> HarnessLog:
         raise ValueError(f"{len(rows)} samples; expected {n_asked}, as {beside.name} says")
     return _make_log(
         rows,
+        run_id=hash_file(path),
         harness=_named("lm_eval", results.get("lm_eval_version")),
         model=results.get("model_name"),
         n_shots=results.get("n-shot", {}).get(task),
@@ -284,19 +292,23 @@ def _is_parquet_of_lighteval(path: Path) -> bool:
 
 
 def _read_lighteval(path: Path) -> HarnessLog:
-    answers = [f"model_response.{name}" for name in ("text", "logprobs")]
     rows: list[_Row] = []
-    table = pq.ParquetFile(path).read(["doc", "metric", *answers]).to_pylist()
+    table = pq.ParquetFile(path).read(["doc", "metric", "model_response"]).to_pylist()
     for row in table:
         about, response = row["doc"]["specific"], row["model_response"]
         prediction, likelihoods = row["metric"]["judged"]["prediction"], response["logprobs"]
         # Where a call fails, lighteval goes on with an empty text.
+        texts = response.get("text_post_processed") or response["text"] or []
         has_failed = not likelihoods and not any(response["text"] or [])
         prediction = None if has_failed else prediction
-        rows.append(_Row(_about(about), about["id"], prediction, likelihoods or None, has_failed))
+        answer = None if likelihoods or has_failed else texts[0]
+        rows.append(
+            _Row(_about(about), about["id"], prediction, answer, likelihoods or None, has_failed)
+        )
     _, _, shots = table[0]["doc"]["task_name"].rpartition("|")
     return _make_log(
         rows,
+        run_id=hash_file(path),
         harness="lighteval",
         model=path.parents[1].name if path.name.startswith("details_") else None,
         n_shots=int(shots),
@@ -375,9 +387,13 @@ def _of_inspect(header: Mapping[str, Any], samples: Iterable[Mapping[str, Any]])
                 prediction = _number_of(answer, get_builder(told["dataset"]).SPEC.labels, sample)
             has_failed = bool(judged is None or sample.get("error") or sample.get("invalidation"))
             prediction = None if has_failed else prediction
-            yield _Row(_about(told), sample["id"], prediction, has_failed=has_failed)
+            said = None if has_failed else sample["output"]["completion"]
+            yield _Row(_about(told), sample["id"], prediction, said, has_failed=has_failed)
 
     found = list(rows())
+    asked = about.get("dataset", {}).get("sample_ids")
+    if asked is not None and not {row.id for row in found} <= set(asked):
+        raise ValueError("samples that are not among those that it says it asked")
     results = header.get("results")
     if results is None and header.get("status") == "success":
         raise ValueError("it ended with success, but has no results")
@@ -386,6 +402,7 @@ def _of_inspect(header: Mapping[str, Any], samples: Iterable[Mapping[str, Any]])
         raise ValueError(f"{len(found)} samples; expected {n_completed}, as its results say")
     return _make_log(
         found,
+        run_id=about["eval_id"],
         harness=_named("inspect_ai", about.get("packages", {}).get("inspect_ai")),
         model=about.get("model"),
         n_shots=None if not about.get("task_args", {}).get("shots") else 1,
@@ -426,27 +443,32 @@ def _make_log(rows: list[_Row], *, ended: str = "complete", **facts: Any) -> Har
             raise ValueError(f"expected a text, got {value!r}")
     if told["dataset"] not in builders():
         raise ValueError(f"the dataset {told['dataset']}")
+    if told["form"] not in FORMS:
+        raise ValueError(f"the form {told['form']}")
     labels = get_builder(told["dataset"]).SPEC.labels
+    prompt = get_prompt(told["form"], labels)
 
     def name(row: _Row) -> str | None:
-        if row.prediction is None:
+        if row.has_failed:
             return None
-        if type(row.prediction) is not int or not 0 <= row.prediction < len(labels):
+        if row.prediction is not None and (
+            type(row.prediction) is not int or not 0 <= row.prediction < len(labels)
+        ):
             expected = f"expected 0 to {len(labels) - 1} or null"
             raise ValueError(f"the prediction {row.prediction!r} of {row.id}; {expected}")
-        if row.likelihoods is not None:
-            if len(row.likelihoods) != len(labels):
-                n = len(row.likelihoods)
-                raise ValueError(f"{n} likelihoods of {row.id}; expected {len(labels)}")
-            chosen = likeliest(row.likelihoods)
+        if row.likelihoods is None:
+            chosen, how = read_answer(row.answer, prompt).label, "its answer is"
+        elif len(row.likelihoods) == len(labels):
+            chosen, how = likeliest(row.likelihoods), "its likelihoods choose"
             if chosen is None:
                 return None
-            if chosen != row.prediction:
-                raise ValueError(
-                    f"the prediction {labels[row.prediction]} of {row.id}; its likelihoods choose "
-                    f"{labels[chosen]}"
-                )
-        return labels[row.prediction]
+        else:
+            n = len(row.likelihoods)
+            raise ValueError(f"{n} likelihoods of {row.id}; expected {len(labels)}")
+        given, expected = ("unread" if n is None else labels[n] for n in (row.prediction, chosen))
+        if given != expected:
+            raise ValueError(f"the prediction {given} of {row.id}; {how} {expected}")
+        return None if chosen is None else labels[chosen]
 
     columns = {"id": [row.id for row in rows], "prediction": list(map(name, rows))}
     return HarnessLog(

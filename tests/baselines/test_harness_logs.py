@@ -303,7 +303,7 @@ def test_a_copy_of_a_log_is_no_other_run(built, version, digest, tmp_path, as_ot
     (tmp_path / "other").mkdir()
     other = shutil.copy(path, tmp_path / "other")
     given = {"predictions": path, "against": other} if as_other else {"predictions": [path, other]}
-    with pytest.raises(PredictionsError, match="is a copy of"):
+    with pytest.raises(PredictionsError, match="is of the same run as"):
         nlihub.score(dataset=str(built), **given)
 
 

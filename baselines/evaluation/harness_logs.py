@@ -6,7 +6,7 @@
 
 A file is a log by its content, whatever its name. The label that a log gives a row must be the one
 that the model's answer, or its likelihoods, choose. A row without a label is unread: the answer
-cannot be read, the likelihoods choose none, or the call of the model failed, which is counted apart.
+cannot be read, the likelihoods choose none, or the call failed, which is counted apart.
 
 Source: lm_eval 0.4.13, lighteval 0.13.0, inspect_ai 0.3.285.
 """

@@ -146,6 +146,10 @@ def score(
     gold, n_left_out = restrict_to_logs(gold, logs)
     options = ScoringOptions(thresholds, confidence_level, n_resamples, seed, per_group, by)
     notes = [*_notes_on_logs(systems, logs), *_notes_on_logs(others, logs)]
+    ways = {str(logs[run.given]): run.name for run in (*systems, *others) if run.is_in(logs)}
+    if others and len(ways) > 1:
+        told = "; ".join(f"{name} is {way}" for way, name in ways.items())
+        notes.append(f"The two systems were not asked alike: {told}.")
     notes += [f"{n_left_out:,} rows of the split were not asked."] * bool(n_left_out)
 
     def read(run: _Run) -> Any:

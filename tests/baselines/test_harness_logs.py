@@ -91,7 +91,10 @@ def test_logs_of_two_harnesses_are_compared(built, version, digest, tmp_path):
     rows = version[:200]
     one = lm_eval_log(rows, digest, tmp_path)
     other = lighteval_log(rows[::-1], digest, tmp_path)
-    found = nlihub.score(one, str(built), against=other)["metrics"]["nli_report"]
+    found = nlihub.score(one, str(built), against=other)
+    told = "The two systems were not asked alike: samples_open_spacenli_p1_gen_"
+    assert any(note.startswith(told) and "shots:4; " in note for note in found["notes"])
+    found = found["metrics"]["nli_report"]
     assert found["comparison"]["accuracy"]["other"] == found["accuracy"]
     assert found["signature"].count("system:") == 2
     assert "lm_eval 0.4.13,prompt:p1,answers:generated,shots:4" in found["signature"]
@@ -288,6 +291,31 @@ def test_a_log_with_fewer_samples_than_its_results_say_is_refused(version, diges
     beside.write_text(json.dumps(results))
     with pytest.raises(PredictionsError, match="5 samples; expected 6, as results_"):
         read_log(path)
+
+
+@pytest.mark.parametrize("write", LOGS)
+def test_a_log_whose_judge_says_another_label_is_refused(
+    version, digest, tmp_path, write, monkeypatch
+):
+    monkeypatch.setattr("harness_log_files.say", lambda label: "Neutral")
+    path = write(version[:5], digest, tmp_path)
+    with pytest.raises(PredictionsError, match=r"the prediction .* of .*; its answer is neutral"):
+        read_log(path)
+
+
+def test_samples_that_were_not_asked_are_refused(version, digest, tmp_path):
+    path = inspect_json(version[:5], digest, tmp_path)
+    log = json.loads(path.read_text())
+    log["samples"][2]["id"] = version[9]["id"]
+    path.write_text(json.dumps(log))
+    with pytest.raises(PredictionsError, match="samples that are not among those"):
+        read_log(path)
+
+
+def test_an_archive_and_a_file_of_one_run_are_one_run(built, version, digest, tmp_path):
+    logs = [write(version[:5], digest, tmp_path) for write in (inspect_json, inspect_archive)]
+    with pytest.raises(PredictionsError, match="is of the same run as"):
+        nlihub.score(logs, str(built))
 
 
 def test_a_log_that_ended_has_results(version, digest, tmp_path):

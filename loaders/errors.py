@@ -39,8 +39,8 @@ def needs_extra(extra: str, what: str) -> Iterator[None]:
     The error that the metrics have for this, since they are published alone, becomes ours.
 
     Args:
-        extra: The extra that has the library, e.g. ``"croissant"``.
-        what: The subject of the message, e.g. ``"Croissant metadata"``.
+        extra: The extra that has the library, e.g. ``"spark"``.
+        what: The subject of the message, e.g. ``"Spark"``.
 
     Raises:
         MissingExtraError: A library is missing.

@@ -22,8 +22,6 @@ from .benchmark import FILE_NAME as BENCHMARK
 from .benchmark import eval_file
 from .card import merge_cards
 from .changes import Change, Level, list_changes, parse_number
-from .croissant import FILE_NAME as CROISSANT
-from .croissant import croissant_file
 from .hub.repository import Content, HubRepository
 from .plan import CARD, Plan, RepositoryState
 from .read_back import read_back
@@ -32,9 +30,7 @@ from .read_back import read_back
 _KEPT = ("LICENSE", "CITATION.bib")
 
 
-def plan_dataset(
-    version: BuiltVersion, repo: str, number: str, *, private: bool = False, croissant: bool = False
-) -> Plan:
+def plan_dataset(version: BuiltVersion, repo: str, number: str, *, private: bool = False) -> Plan:
     """Verify a version of a dataset, and plan to publish it; nothing is changed.
 
     Once it is published, every config and split is loaded, and streamed, as users do; rows, order,
@@ -45,7 +41,6 @@ def plan_dataset(
         repo: Its repository on the Hub, ``ORG/NAME``.
         number: ``X.Y.Z``.
         private: Whether a repository that is made is private.
-        croissant: Whether to add Croissant metadata (extra ``croissant``).
 
     Raises:
         VerificationError: The version fails a check.
@@ -61,10 +56,10 @@ def plan_dataset(
     require_verified(version)
     state = RepositoryState.look(repository, wanted, mark=MANIFEST, private=private)
     before = _read_manifest(repository, state.head) if state.head is not None else None
-    stamped = _stamp(version, str(wanted), repository, state.card, croissant)
+    stamped = _stamp(version, str(wanted), repository, state.card)
     listed = {*before.hashes(), MANIFEST} if before is not None else set()
     _check_fits(state, before, listed, stamped.manifest)
-    changes = _changes_since(state, version, croissant) if state.compared is not None else []
+    changes = _changes_since(state, version) if state.compared is not None else []
     return state.plan(
         stamped.files,
         changes,
@@ -83,7 +78,7 @@ def _read_manifest(repository: HubRepository, commit: str) -> Manifest | None:
     return Manifest.parse(content, f"{MANIFEST} of {repository.name} at {commit[:8]}")
 
 
-def _changes_since(state: RepositoryState, version: BuiltVersion, croissant: bool) -> list[Change]:
+def _changes_since(state: RepositoryState, version: BuiltVersion) -> list[Change]:
     """Return what a built version changes since the published one, the gravest first."""
     repository, number = state.repository, str(state.compared)
     commit = state.published[state.compared]
@@ -97,7 +92,7 @@ def _changes_since(state: RepositoryState, version: BuiltVersion, croissant: boo
             "moved. Put it back on the Hub."
         )
     card = repository.read_text(CARD, commit)
-    now = _stamp(version, number, repository, card, croissant).manifest.files
+    now = _stamp(version, number, repository, card).manifest.files
     return [
         *list_changes(old, version),
         *(Change(Level.PATCH, f"{name} is added") for name in now if name not in old.files),
@@ -119,11 +114,7 @@ class _Stamped:
 
 
 def _stamp(
-    version: BuiltVersion,
-    number: str,
-    repository: HubRepository,
-    their_card: str | None,
-    croissant: bool,
+    version: BuiltVersion, number: str, repository: HubRepository, their_card: str | None
 ) -> _Stamped:
     """Put a built version under a number, for a repository; its rows and their files stay."""
     spec = version.builder.SPEC
@@ -136,8 +127,6 @@ def _stamp(
     texts = {CARD: merge_cards(card, their_card).encode()}
     if (benchmark := eval_file(manifest, spec)) is not None:
         texts[BENCHMARK] = benchmark
-    if croissant:
-        texts[CROISSANT] = croissant_file(manifest, spec, f"{repository.url}/resolve/v{number}")
     hashes = {name: identify(text).sha256 for name, text in texts.items()}
     stored = {name: version.folder / name for name in manifest.hashes()}
     manifest = replace(manifest, files={**kept, **hashes})

@@ -1,13 +1,11 @@
 """The public functions that publish to the Hub, and read what is published."""
 
 from collections.abc import Sequence
-from pathlib import Path
 
 from ..builders.versions.open import PathLike, open_version
 from ..builders.versions.version import BuiltVersion
 from ..loaders.paths import local_path
 from ..loaders.progress import Tell, silent
-from .croissant import write_croissant
 from .dataset import plan_dataset
 from .diff import VersionDiff, diff_versions
 from .hub.repository import HubRepository
@@ -15,7 +13,7 @@ from .metrics import plan_metric
 from .plan import Publication
 from .remote import PublishedVersion, RemoteVersion, list_versions, parse_reference
 
-__all__ = ["croissant", "diff", "publish", "publish_metric", "versions"]
+__all__ = ["diff", "publish", "publish_metric", "versions"]
 
 
 def publish(
@@ -24,7 +22,6 @@ def publish(
     version: str,
     *,
     private: bool = False,
-    croissant: bool = False,
     folder: PathLike | None = None,
     configs: Sequence[str] = (),
     splits: Sequence[str] = (),
@@ -41,7 +38,6 @@ def publish(
         repo: Its repository on the Hub, ``ORG/NAME``.
         version: The version number, ``X.Y.Z``.
         private: Whether a repository that is made is private.
-        croissant: Whether to add Croissant metadata (extra ``croissant``).
         folder: Local folder with the source files, or one file, where the dataset has to be built
             first; None downloads them where they are needed.
         configs: The configs to build; empty means all.
@@ -57,7 +53,7 @@ def publish(
         HubError: The Hub refuses, cannot be reached, or gives something else than was built.
     """
     built = open_version(name, folder=folder, configs=configs, splits=splits)
-    return plan_dataset(built, repo, version, private=private, croissant=croissant).publish(tell)
+    return plan_dataset(built, repo, version, private=private).publish(tell)
 
 
 def publish_metric(
@@ -111,38 +107,6 @@ def diff(old: str, new: str) -> VersionDiff:
         VerificationError: A file of a folder is not the one that the version lists, or malformed.
     """
     return diff_versions(_open(old), _open(new))
-
-
-def croissant(
-    name: str,
-    output: PathLike,
-    *,
-    location: str | None = None,
-    folder: PathLike | None = None,
-    configs: Sequence[str] = (),
-    splits: Sequence[str] = (),
-) -> Path:
-    """Write the Croissant description of a dataset (extra ``croissant``), and return its path.
-
-    Args:
-        name: Name of a dataset, or folder of a built version.
-        output: The file to write.
-        location: Address of the version's files, such as
-            ``https://huggingface.co/datasets/ORG/NAME/resolve/v1.0.0``; None for where they are on
-            this machine, as seen from the output.
-        folder: Local folder with the source files, or one file, where the dataset has to be built
-            first; None downloads them where they are needed.
-        configs: The configs to build; empty means all.
-        splits: The splits to build; empty means all.
-
-    Raises:
-        MissingExtraError: ``nlihub[croissant]`` is not installed.
-        UnknownNameError: There is neither such a dataset nor such a folder.
-    """
-    version = open_version(name, folder=folder, configs=configs, splits=splits)
-    path = local_path(output)
-    write_croissant(version, path, location)
-    return path
 
 
 def _open(reference: str) -> BuiltVersion:

@@ -13,7 +13,7 @@ FILE_NAME = "manifest.json"
 #: The files of every version besides the manifest and those with rows.
 TEXT_FILES = ("README.md", "LICENSE", "CITATION.bib")
 #: Files that a published version may have, too.
-OPTIONAL_FILES = ("croissant.json", "eval.yaml")
+OPTIONAL_FILES = ("eval.yaml",)
 #: Number of the format; any change of the fields raises it.
 FORMAT = 1
 

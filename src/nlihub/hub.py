@@ -5,11 +5,10 @@ A version is published once: one commit, read back by its readers, then tagged.
 
 from .publishing.eval_results import eval_results
 from .publishing.models import publish_model
-from .publishing.publish import croissant, diff, publish, publish_metric, versions
+from .publishing.publish import diff, publish, publish_metric, versions
 from .publishing.publish_all import publish_all
 
 __all__ = [
-    "croissant",
     "diff",
     "eval_results",
     "publish",

@@ -40,7 +40,6 @@ COMMANDS = {
     "versions": _PUBLISHING,
     "diff": _PUBLISHING,
     "eval-results": "publishing/test_eval_results.py::test_a_log_becomes_a_result",
-    "croissant": "publishing/test_croissant.py::test_it_is_written_on_the_command_line",
     "construct papers": f"{_PROCEDURES}/test_from_papers.py::TestCommandLine",
     "construct abstracts": f"{_PROCEDURES}/test_from_abstracts.py::TestCommand",
     "construct patterns": f"{_CLI}::test_construct_patterns",

@@ -2,7 +2,6 @@
 
 import json
 
-import mlcroissant
 import pytest
 import yaml
 from hub_faults import Fault
@@ -288,27 +287,6 @@ def test_the_card_keeps_what_people_wrote(hub, publisher):
         assert "## Thanks\n\nTo all.\n" in card
         assert f'revision="v{number}")' in card
         assert "`words`" in card
-
-
-@pytest.mark.slow
-def test_croissant_metadata_goes_along(hub, publisher, tmp_path, monkeypatch):
-    publisher.publish("1.0.0", "--croissant")
-    content = hub.files(KEY, "v1.0.0")["croissant.json"]
-    described = json.loads(content)
-    assert described["version"] == "1.0.0"
-    assert f"{hub.url}/datasets/{REPO}/resolve/v1.0.0/" in content.decode()
-    monkeypatch.setattr(mlcroissant.constants, "DOWNLOAD_PATH", tmp_path / "downloads")
-    rows = list(mlcroissant.Dataset(described).records("default/test"))
-    assert len(rows) == 60
-    publisher.publish("1.0.0", "--croissant")
-    assert n_commits(hub) == 1
-    said = publisher.publish("1.0.0", code=1)
-    assert "croissant.json is removed" in said
-    publisher.publish("1.0.1")
-    assert "croissant.json" not in hub.files(KEY)
-    output = tmp_path / "croissant.json"
-    publisher.run("croissant", str(publisher.build()), "-o", str(output))
-    assert json.loads(output.read_text())["name"] == "open_spacenli"
 
 
 def test_cards_are_merged(tmp_path):

@@ -10,7 +10,7 @@ from cyclopts import Parameter
 from cyclopts.types import NonNegativeInt
 
 from ..loaders.errors import UsageError
-from .options import Dataset, File, Input, Json, Part, answer, tell
+from .options import Dataset, Input, Json, Part, answer, tell
 
 if TYPE_CHECKING:
     from ..publishing.plan import Plan
@@ -45,7 +45,6 @@ def publish_command(
     org: str | None = None,
     built: Path | None = None,
     part: Part = Part(),
-    croissant: bool = False,
     how: Publishing = Publishing(),
 ) -> None:
     """Publish a version of a dataset to the Hub: one commit, read back, tagged.
@@ -63,14 +62,11 @@ def publish_command(
         everything: All datasets and metrics, and a collection of them.
         org: With --all: the user or organisation.
         built: With --all: the output folder of nlihub build.
-        croissant: Add Croissant metadata.
     """
     if everything:
-        if (name, repo, version, croissant) != (None, None, None, False) or (
-            replace(part, folder=None) != Part()
-        ):
+        if (name, repo, version) != (None, None, None) or replace(part, folder=None) != Part():
             raise UsageError(
-                "NAME, --repo, --version, --configs, --splits and --croissant cannot go with --all."
+                "NAME, --repo, --version, --configs and --splits cannot go with --all."
             )
         _publish_all(org, built, part.folder, how)
         return
@@ -82,7 +78,7 @@ def publish_command(
     from ..publishing.dataset import plan_dataset
 
     opened = open_version(name, **vars(part))
-    plan = plan_dataset(opened, repo, version, private=how.private, croissant=croissant)
+    plan = plan_dataset(opened, repo, version, private=how.private)
     _carry_out(plan, how)
 
 
@@ -137,28 +133,6 @@ def diff_command(
 
     found = hub.diff(old, new)
     answer(found.as_json(), as_json, lambda: show_diff(found, max_examples=examples))
-
-
-def croissant_command(
-    name: Dataset,
-    /,
-    *,
-    output: File,
-    location: Annotated[str | None, Parameter(metavar="URL")] = None,
-    part: Part = Part(),
-    as_json: Json = False,
-) -> None:
-    """Describe a dataset in Croissant, the format of MLCommons.
-
-    Args:
-        name: Name of a dataset, or folder of a built version.
-        output: The file to write.
-        location: Where the files will be; default where they are now.
-    """
-    from ..publishing import publish as hub
-
-    found = hub.croissant(name, output, location=location, **vars(part))
-    answer(str(found), as_json, lambda: str(found))
 
 
 def eval_results_command(

@@ -154,12 +154,6 @@ def test_the_size_on_the_card_is_that_of_the_rows(version, tmp_path):
         assert rows * 0.9 < found.arrow_bytes < rows * 1.1
 
 
-def test_it_is_described_in_croissant(version, tmp_path):
-    pytest.importorskip("mlcroissant")
-    path = nlihub.hub.croissant(str(version), tmp_path / "croissant.json")
-    assert "that of the texts that it is made from" in path.read_text()
-
-
 def test_what_is_not_there_yet_is_said(version, tmp_path):
     batches = tmp_path / "batches"
     with pytest.raises(UsageError, match="has no batch"):

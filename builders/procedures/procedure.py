@@ -2,8 +2,8 @@
 
 A procedure, such as ``papers``, is a folder beside this file with three modules: ``recipe.py`` has
 the ``PapersRecipe``, ``declaration.py`` the ``PapersDeclaration``, and ``run.py`` the function
-``run``, a ``RunProcedure``. ``PROCEDURES`` names it; everything else follows: the Python function,
-the command with its options, the parameters in the manifest, the card's blocks.
+``run``, a ``RunProcedure``. The command with its options, the parameters in the manifest and the
+card's blocks follow.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -23,10 +23,8 @@ from ..core.markdown import markdown_table
 from ..core.options import BuildOptions
 from ..core.spec import DatasetSpec
 from ..dataflow.report import ConstructionReport
+from . import PROCEDURES
 from .about import Declared
-
-#: The procedures by the names of their folders.
-PROCEDURES = ("papers", "abstracts", "patterns")
 
 
 @Parameter(name="*")

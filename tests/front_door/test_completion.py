@@ -34,7 +34,7 @@ def test_names_are_completed(tmp_path):
     expected = {
         "nlihub ver": "verify versions",
         "nlihub annotate im": "import",
-        "nlihub construct ": "papers abstracts patterns",
+        "nlihub construct ": "abstracts papers patterns",
         "nlihub score --thr": "--thresholds",
         "nlihub construct papers NAME --within ": "paragraph section",
         "nlihub show ": " ".join(nlihub.list_datasets()),

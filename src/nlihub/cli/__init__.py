@@ -15,6 +15,7 @@ from cyclopts import App, CycloptsError, Group, Parameter
 
 import nlihub
 
+from ..builders.procedures import PROCEDURES
 from ..loaders.errors import NLIHubError
 from ..loaders.interrupts import notes_of
 
@@ -71,7 +72,7 @@ _add("score plot tasks reproduce", app, "metrics", _EVALUATION)
 _add("publish publish-metric versions diff eval-results", app, "publishing", "The Hub")
 for group in (_construct, _annotate, _baseline):
     app.command(group)
-_add("papers abstracts patterns", _construct, "construct")
+_add(" ".join(PROCEDURES), _construct, "construct")
 _add("export sample import review build", _annotate, "annotation")
 _add("quick finetune few-shot zero-shot probe classical analyse run", _baseline, "training")
 _add("prompt presets report push", _baseline, "results")

@@ -40,7 +40,7 @@ _PARTIAL = re.compile(
     r"|some|most|mostly|several|many|various|selected|certain|others|often|frequently|usually|generally|typically|commonly|sometimes|occasionally|somewhere"
     r"|part|parts|partly|partially|mainly|largely|half|halves|subsets?|proportion|portion|fraction"
     r"|majority|minority|at times|one (?:study|trial|report|case|patient|group)|only|just|solely"
-    r"|exclusively|simply|already|either)\b",
+    r"|exclusively|simply|already|either|first|initially|later)\b",
     re.IGNORECASE,
 )
 #: Words that need a negation in their clause, or that it is about: not ... any, not always.

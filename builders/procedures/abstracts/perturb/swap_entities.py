@@ -15,13 +15,14 @@ from typing import ClassVar
 from ..mechanisms.find import DIRECTED_STEMS, REGULATOR_NOUNS, UNDIRECTED_STEMS
 from ..mechanisms.mechanism import Mechanism
 from .grammar import UNFIT, replace_name, word_list
-from .names import MARKERS, EntityPlace, MarkedSentence, find_name, plain_name
+from .names import MARKERS, EntityPlace, MarkedSentence, find_name
+from .replace_entities import may_be_same
 from .strategy import DENIED, Choices, Perturbed, Proposals, Strategy, TextEdit, is_denied
 
 #: The markers of the other role for the regulator and the regulated entity.
 _OTHER_MARKERS = MARKERS["regulated"], MARKERS["regulator"]
 #: Why two entities are not swapped.
-SAME_NAME = "both entities have the same name"
+SAME_NAME = "both names may be of one entity"
 UNDIRECTED = "the sentence does not plainly state that one entity acts on the other"
 #: The abstract says that each of the two acts on the other.
 MUTUAL = "the abstract may say the same with the entities exchanged"
@@ -70,8 +71,8 @@ _NOUNS_OF = (
 )
 _MUTUAL = re.compile(
     r"\b(?:each other|one another|mutual\w*|reciprocal\w*|bidirectional\w*|vice versa|feedback"
-    r"|cross-?talk|interdependen\w+|conversely|the reverse|both directions|the (?:former|latter)"
-    r"|which (?:\w+ )?\w+ (?:it|them))\b",
+    r"|cross-?talk|interdependen\w+|conversely|the reverse|both directions|in turn|by (?:it|them)"
+    r"|the (?:former|latter)|which (?:\w+ )?\w+ (?:it|them))\b",
     re.IGNORECASE,
 )
 #: Between a name and the next that it acts on, and one that it is acted on by.
@@ -99,7 +100,7 @@ class SwapNames(Strategy):
         self.symmetric = symmetric
 
     def _propose(self, marked: MarkedSentence, mechanism: Mechanism, choices: Choices) -> Proposals:
-        if plain_name(mechanism.regulator) == plain_name(mechanism.regulated):
+        if may_be_same(*mechanism.names, " ".join(mechanism.supporting)):
             return SAME_NAME
         if reason := self._why_not(marked, mechanism):
             return reason

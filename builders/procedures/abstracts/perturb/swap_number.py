@@ -13,14 +13,14 @@ from typing import NamedTuple
 
 from ..mechanisms.mechanism import Mechanism
 from .grammar import fit_article
-from .names import NAME, MarkedSentence, mask_names
+from .names import NAME, MarkedSentence, find_name, mask_names
 from .strategy import Choices, Perturbed, Proposals, Strategy, TextEdit
 
 #: Why no number is replaced.
 NO_NUMBER = "no number in the conclusion"
 BOUND = "a bound, which the exact number of the supporting set may satisfy"
 SHARE = "a number beside another, with which it must agree"
-STATED = "the supporting set states the other numbers in the same words"
+STATED = "the supporting set states the other numbers of both entities"
 
 _SPELLED = {
     "one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7, "eight": 8,
@@ -48,7 +48,7 @@ _BEFORE = re.compile(
 )
 _BOUND = re.compile(
     r"(?:[<>≤≥=]|\b(?:within|up to|at most|at least|no (?:more|less) than|than|below|under|over"
-    r"|above|in excess of|upwards of|as early as|(?:min(?:imum|\.)|max(?:imum|\.)?)(?: of)?|beyond"
+    r"|above|in excess of|upwards of|as \w+ as|(?:min(?:imum|\.)|max(?:imum|\.)?)(?: of)?|beyond"
     r"|exceed\w*|for|prior to|before|inside|over the age of|starting (?:from|at)|doses from"
     r"|beginning (?:from|at|with)|during|throughout|first|last|top|until|including"
     r"|such as|e\.g\.,?|P|p)) ?"
@@ -77,8 +77,8 @@ _TIMES = {
     "month",
     "year",
 }
-#: Before a number these say that it is not the only one: already at 10 mM.
-_NOT_ALONE = re.compile(r"\b(?:already|even|still)\b")
+#: These say that a number is not the only one: already at 10 mM; 5 mg is enough.
+_NOT_ALONE = re.compile(r"\b(?:already|even|still|enough|suffic\w+|needed|necessary|required)\b")
 _CONFIDENCE = re.compile(r" ?%[ -]?(?:CIs?\b|C\.I\.|confidence|prediction)")
 _COUNTED = re.compile(r" ([a-z]+)")
 #: Behind a count what is counted, one by one: "two agonists, A and B".
@@ -153,8 +153,17 @@ class SwapNumber(Strategy):
         if all(reasons):
             return reasons[0]
         names = {*mechanism.names, *(m.text for m in mechanism.mentions)}
-        supporting = [mask_names(sentence, names) for sentence in mechanism.supporting]
-        offered = {one.text: one for sentence in supporting for one in find_numbers(sentence)}
+        offered = {
+            one.text: one
+            for sentence in mechanism.supporting
+            for one in find_numbers(mask_names(sentence, names))
+        }
+        stated = {
+            one.text
+            for sentence in mechanism.supporting
+            if all(find_name(name, sentence, ignore_case=True) for name in mechanism.names)
+            for one in find_numbers(mask_names(sentence, names))
+        }
         known = {(one.value, one.kind) for one in numbers}
         pairs = [
             (old, new)
@@ -163,12 +172,7 @@ class SwapNumber(Strategy):
             if reason is None and (new.value, new.kind) not in known
             if self.any_number or _contradicts(old, new)
         ]
-        plain = list(map(_plain_words, supporting))
-        unstated = [
-            (old, new)
-            for old, new in pairs
-            if self.any_number or not _is_stated(marked.masked, old, new, plain)
-        ]
+        unstated = [pair for pair in pairs if self.any_number or pair[1].text not in stated]
         for old, new in choices.shuffle(unstated, "number"):
             text = new.text.capitalize() if old.text[0].isupper() else new.text.lower()
             edits = [TextEdit(old.start, old.end, text), *fit_article(marked.text, old.start, text)]
@@ -182,9 +186,7 @@ def _why_not(masked: str, number: Number) -> str | None:
     before = max(start - _REACH, 0), start
     if _BOUND.search(masked, *before) or _BOUND_BEHIND.match(masked, end):
         return BOUND
-    if _NOT_ALONE.search(masked, 0, start) or (
-        number.kind[0] in _TIMES and _BY.search(masked, *before)
-    ):
+    if _NOT_ALONE.search(masked) or (number.kind[0] in _TIMES and _BY.search(masked, *before)):
         return BOUND
     is_joined = _BEFORE_OTHER.match(masked, end) or _BEHIND_OTHER.search(masked, *before)
     is_listed = number.kind[0].startswith("number") and _LISTED.match(masked, end)
@@ -199,15 +201,3 @@ def _contradicts(old: Number, new: Number) -> bool:
     is_one = old.value != new.value and 1 in (old.value, new.value) and old.kind[0] != "%"
     least, most = _RATIO
     return old.kind == new.kind and not is_one and least * low <= high <= most * low
-
-
-def _is_stated(masked: str, old: Number, new: Number, supporting: list[str]) -> bool:
-    """Return whether a sentence has the new number between two words on each side of the old."""
-    before = _plain_words(masked[max(old.start - _REACH, 0) : old.start]).split()[-2:]
-    after = _plain_words(masked[old.end : old.end + _REACH]).split()[:2]
-    stated = f" {' '.join([*before, new.text.lower(), *after])} "
-    return any(stated in f" {sentence} " for sentence in supporting)
-
-
-def _plain_words(text: str) -> str:
-    return " ".join(re.findall(r"\w+(?:[.,]\w+)*|%", text.lower()))

@@ -186,6 +186,18 @@ def built(tmp_path_factory):
     return nlihub.build("open_spacenli", tmp_path_factory.mktemp("built"))
 
 
+@pytest.fixture(scope="session")
+def small(tmp_path_factory):
+    """The same with a tenth of its problems; do not change it."""
+    import nlihub
+    from nlihub.builders.open_spacenli import OpenSpaceNLI
+
+    fewer = dataclasses.replace(OpenSpaceNLI.SAMPLING, per_pattern=20)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(OpenSpaceNLI, "SAMPLING", fewer)
+        return nlihub.build("open_spacenli", tmp_path_factory.mktemp("small"))
+
+
 @pytest.fixture
 def hub():
     """A Hub on loopback."""

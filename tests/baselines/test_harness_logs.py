@@ -25,13 +25,13 @@ import nlihub
 
 
 @pytest.fixture(scope="module")
-def version(built):
-    return pq.read_table(built / "default" / "test-00000-of-00001.parquet").to_pylist()
+def version(small):
+    return pq.read_table(small / "default" / "test-00000-of-00001.parquet").to_pylist()
 
 
 @pytest.fixture(scope="module")
-def digest(built):
-    manifest = json.loads((built / "manifest.json").read_text())
+def digest(small):
+    manifest = json.loads((small / "manifest.json").read_text())
     return manifest["configs"]["default"]["test"]["digest"]
 
 
@@ -40,8 +40,8 @@ LOGS = [lm_eval_log, lighteval_log, inspect_json, inspect_archive]
 
 @pytest.mark.parametrize("write", LOGS)
 @pytest.mark.parametrize("is_limited", [True, False])
-def test_a_log_is_scored_like_a_file(built, version, digest, tmp_path, write, is_limited):
-    step = 110 if is_limited else 40 if write is inspect_archive else 1
+def test_a_log_is_scored_like_a_file(small, version, digest, tmp_path, write, is_limited):
+    step = 11 if is_limited else 4 if write is inspect_archive else 1
     rows = version[::step]
     names = [predict(row, number) for number, row in enumerate(rows)]
     if len(rows) < len(version):
@@ -54,7 +54,7 @@ def test_a_log_is_scored_like_a_file(built, version, digest, tmp_path, write, is
             )
         )
     else:
-        gold = built
+        gold = small
     file = tmp_path / "predictions.jsonl"
     lines = (
         json.dumps({"id": row["id"], "prediction": None if name is None else LABELS[name]}) + "\n"
@@ -62,7 +62,7 @@ def test_a_log_is_scored_like_a_file(built, version, digest, tmp_path, write, is
     )
     file.write_text("".join(lines))
     path = write(rows, digest, tmp_path)
-    found = nlihub.score(path, str(built), confidence_level=0.9, n_resamples=99)
+    found = nlihub.score(path, str(small), confidence_level=0.9, n_resamples=99)
     expected = nlihub.score(file, str(gold), confidence_level=0.9, n_resamples=99)
     assert found["dataset"]["rows"] == len(rows)
     for metric, result in expected["metrics"].items():
@@ -87,11 +87,11 @@ def test_archives_of_every_compression(version, digest, tmp_path, kind):
     )
 
 
-def test_logs_of_two_harnesses_are_compared(built, version, digest, tmp_path):
+def test_logs_of_two_harnesses_are_compared(small, version, digest, tmp_path):
     rows = version[:200]
     one = lm_eval_log(rows, digest, tmp_path)
     other = lighteval_log(rows[::-1], digest, tmp_path)
-    found = nlihub.score(one, str(built), against=other)
+    found = nlihub.score(one, str(small), against=other)
     told = "The two systems were not asked alike: samples_open_spacenli_p1_gen_"
     assert any(note.startswith(told) and "shots:4; " in note for note in found["notes"])
     found = found["metrics"]["nli_report"]
@@ -100,23 +100,23 @@ def test_logs_of_two_harnesses_are_compared(built, version, digest, tmp_path):
     assert "lm_eval 0.4.13,prompt:p1,answers:generated,shots:4" in found["signature"]
     shorter = lighteval_log(rows[:50], digest, tmp_path)
     with pytest.raises(PredictionsError, match=r"different rows \(200, 50\)"):
-        nlihub.score(one, str(built), against=shorter)
+        nlihub.score(one, str(small), against=shorter)
 
 
-def test_errors_of_a_log_are_drawn(built, version, digest, tmp_path):
+def test_errors_of_a_log_are_drawn(small, version, digest, tmp_path):
     codes = tmp_path / "codes.csv"
     codes.write_text("code,description\nA,one\nB,two\n")
     path = lm_eval_log(version[:100], digest, tmp_path)
-    sample = nlihub.annotation.sample_errors(path, str(built), tmp_path / "e", codes, 10)
+    sample = nlihub.annotation.sample_errors(path, str(small), tmp_path / "e", codes, 10)
     assert sample.n_errors == 10
 
 
 @pytest.mark.parametrize("write", LOGS)
-def test_logs_of_others_are_refused(built, version, digest, tmp_path, write):
+def test_logs_of_others_are_refused(small, version, digest, tmp_path, write):
     path = write(version[:3], "0" * 64, tmp_path)
     with pytest.raises(PredictionsError, match="these are not those of open_spacenli 1"):
-        nlihub.score(path, str(built))
-    done = run_command("score", path, "--dataset", built)
+        nlihub.score(path, str(small))
+    done = run_command("score", path, "--dataset", small)
     assert (done.returncode, done.stderr.count("\n")) == (1, 1)
 
 
@@ -130,10 +130,10 @@ def test_logs_of_others_are_refused(built, version, digest, tmp_path, write):
         ("log.json", b'{"eval": 7, "samples": 7}'),
     ],
 )
-def test_damaged_logs_are_named(built, tmp_path, name, content):
+def test_damaged_logs_are_named(small, tmp_path, name, content):
     (tmp_path / name).write_bytes(content)
     with pytest.raises(PredictionsError, match="is no log of a task of nlihub, or is damaged"):
-        nlihub.score(tmp_path / name, str(built))
+        nlihub.score(tmp_path / name, str(small))
 
 
 @pytest.mark.parametrize(
@@ -154,13 +154,13 @@ def test_a_log_is_one_by_its_content(version, digest, tmp_path, write, name):
 
 
 @pytest.mark.parametrize("name", ["samples_1.jsonl", "log.json.jsonl", "details_x.parquet"])
-def test_predictions_may_be_called_like_a_log(built, version, tmp_path, name):
+def test_predictions_may_be_called_like_a_log(small, version, tmp_path, name):
     rows = [{"id": row["id"], "prediction": LABELS[row["label"]]} for row in version]
     if name.endswith(".parquet"):
         pq.write_table(pa.Table.from_pylist(rows), tmp_path / name)
     else:
         (tmp_path / name).write_text("".join(json.dumps(row) + "\n" for row in rows))
-    found = nlihub.score(tmp_path / name, str(built))
+    found = nlihub.score(tmp_path / name, str(small))
     assert found["metrics"]["nli_report"]["accuracy"] == 1
     assert found["logs"] == []
 
@@ -174,15 +174,15 @@ def test_predictions_may_be_called_like_a_log(built, version, tmp_path, name):
         ("started", "not ended, 1 of 23 samples failed"),
     ],
 )
-def test_the_state_of_a_log_is_named(built, version, digest, tmp_path, status, state):
+def test_the_state_of_a_log_is_named(small, version, digest, tmp_path, status, state):
     path = inspect_json(version[:23], digest, tmp_path, status)
-    found = nlihub.score(path, str(built))
+    found = nlihub.score(path, str(small))
     told = f"log.json is of a run that is not complete: {state}; these count as wrong."
     assert found["notes"][0].startswith(told)
     [about] = found["logs"]
     assert (about["file"], about["state"], about["n_failed"]) == ("log.json", state, 1)
     assert found["metrics"]["nli_report"]["n_unanswered"] == 3  # two of them said something
-    shown = run_command("score", path, "--dataset", built).stdout
+    shown = run_command("score", path, "--dataset", small).stdout
     assert f"log.json: inspect_ai 0.3.285, {state}\n" in shown
 
 
@@ -200,7 +200,7 @@ def test_a_log_that_lost_samples_is_refused(version, digest, tmp_path):
         read_log(path)
 
 
-def test_a_failed_call_of_lighteval_is_an_empty_text(built, version, digest, tmp_path):
+def test_a_failed_call_of_lighteval_is_an_empty_text(small, version, digest, tmp_path):
     path = lighteval_log(version[:20], digest, tmp_path)
     rows = pq.read_table(path).to_pylist()
     rows[3]["model_response"]["text"] = [""]
@@ -210,15 +210,15 @@ def test_a_failed_call_of_lighteval_is_an_empty_text(built, version, digest, tmp
     assert log.predictions["prediction"][3].as_py() is None
 
 
-def test_runs_of_one_system_that_are_not_alike(built, version, digest, tmp_path):
+def test_runs_of_one_system_that_are_not_alike(small, version, digest, tmp_path):
     rows = version[:60]
     logs = [lm_eval_log(rows, digest, tmp_path), lighteval_log(rows, digest, tmp_path)]
-    [note, *_] = nlihub.score(logs, str(built))["notes"]
+    [note, *_] = nlihub.score(logs, str(small))["notes"]
     assert note.startswith("The runs of one system are not alike: samples_open_spacenli_p1_gen_")
     assert "is lm_eval 0.4.13,prompt:p1" in note and "is lighteval,prompt:p1" in note
     (tmp_path / "again").mkdir()
     logs[1] = lm_eval_log(rows[::-1], digest, tmp_path / "again")
-    assert "not alike" not in " ".join(nlihub.score(logs, str(built))["notes"])
+    assert "not alike" not in " ".join(nlihub.score(logs, str(small))["notes"])
 
 
 def change_row(path, change):
@@ -312,10 +312,10 @@ def test_samples_that_were_not_asked_are_refused(version, digest, tmp_path):
         read_log(path)
 
 
-def test_an_archive_and_a_file_of_one_run_are_one_run(built, version, digest, tmp_path):
+def test_an_archive_and_a_file_of_one_run_are_one_run(small, version, digest, tmp_path):
     logs = [write(version[:5], digest, tmp_path) for write in (inspect_json, inspect_archive)]
     with pytest.raises(PredictionsError, match="is of the same run as"):
-        nlihub.score(logs, str(built))
+        nlihub.score(logs, str(small))
 
 
 def test_a_log_that_ended_has_results(version, digest, tmp_path):
@@ -326,13 +326,13 @@ def test_a_log_that_ended_has_results(version, digest, tmp_path):
 
 
 @pytest.mark.parametrize("as_other", [False, True])
-def test_a_copy_of_a_log_is_no_other_run(built, version, digest, tmp_path, as_other):
+def test_a_copy_of_a_log_is_no_other_run(small, version, digest, tmp_path, as_other):
     path = lighteval_log(version[:5], digest, tmp_path)
     (tmp_path / "other").mkdir()
     other = shutil.copy(path, tmp_path / "other")
     given = {"predictions": path, "against": other} if as_other else {"predictions": [path, other]}
     with pytest.raises(PredictionsError, match="is of the same run as"):
-        nlihub.score(dataset=str(built), **given)
+        nlihub.score(dataset=str(small), **given)
 
 
 @pytest.mark.parametrize("write", [lm_eval_log, lighteval_log])

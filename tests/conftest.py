@@ -189,8 +189,9 @@ def built(tmp_path_factory):
 @pytest.fixture(scope="session")
 def small(tmp_path_factory):
     """The same with a tenth of its problems; do not change it."""
-    import nlihub
     from nlihub.builders.open_spacenli import OpenSpaceNLI
+
+    import nlihub
 
     fewer = dataclasses.replace(OpenSpaceNLI.SAMPLING, per_pattern=20)
     with pytest.MonkeyPatch.context() as patch:

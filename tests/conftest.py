@@ -186,17 +186,31 @@ def built(tmp_path_factory):
     return nlihub.build("open_spacenli", tmp_path_factory.mktemp("built"))
 
 
-@pytest.fixture(scope="session")
-def small(tmp_path_factory):
-    """The same with a tenth of its problems; do not change it."""
+@contextmanager
+def _fewer_problems():
+    """Build open_spacenli with a tenth of its problems while the block runs."""
     from nlihub.builders.open_spacenli import OpenSpaceNLI
 
+    with pytest.MonkeyPatch.context() as patch:
+        fewer = dataclasses.replace(OpenSpaceNLI.SAMPLING, per_pattern=20)
+        patch.setattr(OpenSpaceNLI, "SAMPLING", fewer)
+        yield
+
+
+@pytest.fixture(scope="session")
+def small(tmp_path_factory):
+    """A built version of open_spacenli with a tenth of its problems; do not change it."""
     import nlihub
 
-    fewer = dataclasses.replace(OpenSpaceNLI.SAMPLING, per_pattern=20)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(OpenSpaceNLI, "SAMPLING", fewer)
+    with _fewer_problems():
         return nlihub.build("open_spacenli", tmp_path_factory.mktemp("small"))
+
+
+@pytest.fixture
+def fewer_problems():
+    """Build open_spacenli into other folders as ``small`` was built."""
+    with _fewer_problems():
+        yield
 
 
 @pytest.fixture

@@ -21,9 +21,9 @@ ALL = "few_shot/test-00000-of-00001.parquet"
 
 
 @pytest.fixture
-def copy(built, tmp_path):
+def copy(small, tmp_path, fewer_problems):
     folder = tmp_path / "open_spacenli"
-    shutil.copytree(built, folder)
+    shutil.copytree(small, folder)
     return folder
 
 
@@ -95,7 +95,7 @@ def test_sound_rows_are_those_of_the_sources(copy):
 @pytest.mark.parametrize(
     ("field", "found"),
     [
-        ({"parameters": {"seed": 43, "per_pattern": 200}}, "parameter seed: 43, the sources give"),
+        ({"parameters": {"seed": 43, "per_pattern": 20}}, "parameter seed: 43, the sources give"),
         ({"oddities": {"a.txt": {"tabs": 3}}}, "oddities of a.txt: {'tabs': 3}, the sources give"),
     ],
 )

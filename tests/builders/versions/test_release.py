@@ -30,8 +30,8 @@ def contents(folder):
     }
 
 
-def test_layout(built):
-    names = set(contents(built))
+def test_layout(small):
+    names = set(contents(small))
     assert {"README.md", "LICENSE", "CITATION.bib", "manifest.json"} < names
     configs = get_builder("open_spacenli").SPEC.configs
     expected = {
@@ -53,20 +53,20 @@ def test_same_bytes_whatever_the_folder_workers_and_hash_seed(built, tmp_path, h
 
 
 @pytest.mark.slow
-def test_shards_hold_the_same_rows(built, tmp_path):
+def test_shards_hold_the_same_rows(small, tmp_path, fewer_problems):
     version = build_version(OpenSpaceNLI, tmp_path, BuildOptions(), max_shard_bytes=1)
-    one = Manifest.read(built)
+    one = Manifest.read(small)
     for config, splits in version.manifest.configs.items():
         for split, entry in splits.items():
             assert entry.digest == one.configs[config][split].digest
     assert nlihub.verify(version.folder).passed
 
 
-def test_building_again_replaces_and_nothing_is_left_beside(built, tmp_path):
+def test_building_again_replaces_and_nothing_is_left_beside(small, tmp_path, fewer_problems):
     nlihub.build("open_spacenli", tmp_path)
     (tmp_path / ".open_spacenli.partial-old").mkdir()  # what a killed build leaves
     nlihub.build("open_spacenli", tmp_path)
-    assert contents(tmp_path / "open_spacenli") == contents(built)
+    assert contents(tmp_path / "open_spacenli") == contents(small)
     assert [path.name for path in tmp_path.iterdir()] == ["open_spacenli"]
 
 
@@ -78,7 +78,7 @@ def test_what_is_no_built_version_is_never_replaced(tmp_path):
     assert (tmp_path / "open_spacenli" / "thesis.tex").read_text() == "years of work"
 
 
-def test_a_built_version_with_files_of_others_is_never_replaced(tmp_path):
+def test_a_built_version_with_files_of_others_is_never_replaced(tmp_path, fewer_problems):
     """It may be a clone of its repository on the Hub."""
     nlihub.build("open_spacenli", tmp_path)
     for name in (".git/HEAD", "notes.txt"):

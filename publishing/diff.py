@@ -259,7 +259,11 @@ def _read(
     with pq.ParquetWriter(path, _KEPT) as writer:
         for split in splits:
             for batch in version.batches(config, split, columns):
-                if problem := _problem(batch, columns, labels):
+                try:
+                    problem = _problem(batch, columns, labels)
+                except pa.ArrowInvalid:
+                    problem = "has a text that is not UTF-8"
+                if problem:
                     raise _unreadable(version, config, split, problem)
                 hashes = (row_hashes(batch.select([column]), labels) for column in columns)
                 short = [
@@ -299,6 +303,10 @@ def _problem(batch: pa.Table, columns: Sequence[str], labels: Sequence[str]) -> 
         return f"has no column {missing[0]!r}"
     if others := set(batch["label"].to_pylist()) - set(range(len(labels))):
         return f"has the label {others.pop()}, expected 0 to {len(labels) - 1}"
+    if batch["id"].null_count:
+        return "has a row without an id"
+    for name in batch.column_names:
+        batch[name].validate(full=True)  # also that texts are UTF-8
     return None
 
 

@@ -39,6 +39,7 @@ def lm_eval_log(rows, digest, folder):
     path.write_text("".join(lines))
     results = {"lm_eval_version": "0.4.13", "model_name": "m", "n-shot": {path.stem[8:28]: 4}}
     results["n-shot"] = {"open_spacenli_p1_gen": 4}
+    results["n-samples"] = {"open_spacenli_p1_gen": {"original": 3_300, "effective": len(rows)}}
     (folder / "results_2026-01-02T03-04-05.678.json").write_text(json.dumps(results))
     return path
 
@@ -88,7 +89,7 @@ def inspect_parts(rows, digest, status="success"):
             del samples[-1]["scores"]
             samples[-1]["error"] = {"message": "429 Too Many Requests"}
     header["eval"]["dataset"] = {"sample_ids": [sample["id"] for sample in samples]}
-    header["results"] = {"completed_samples": len(samples)}
+    header["results"] = {"total_samples": len(samples)}
     return header, samples
 
 

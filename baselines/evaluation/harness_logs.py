@@ -1,10 +1,10 @@
 """Read what evaluation harnesses write of our tasks, row by row.
 
-- lm_eval: ``samples_TASK_DATE.jsonl`` (``--log_samples``), with ``results_DATE.json`` beside it;
+- lm_eval: ``samples_TASK_DATE.jsonl`` (``--log_samples``) beside its ``results_DATE.json``;
 - lighteval: ``details_TASK_DATE.parquet`` (``--save-details``);
 - Inspect: a log in JSON, or ``.eval``, a zip archive of JSON.
 
-A file is a log by its content, whatever its name. The label that a log gives a row must be the one
+A file is a log by its content. The label that a log gives a row must be the one
 that the model's answer, or its likelihoods, choose. A row without a label is unread: the answer
 cannot be read, the likelihoods choose none, or the call failed, which is counted apart.
 
@@ -77,6 +77,7 @@ class HarnessLog:
         n_failed: Rows whose call failed, or that were not judged.
         predictions: The n rows that were asked: ``id`` and ``prediction``, the name of a label, or
             null where the answer cannot be read or there is none.
+        labels: By id of a row the id of the label that the log takes for its right one.
         run_id: What the run is known by, in whatever file: Inspect's id, else the file's hash.
     """
 
@@ -91,6 +92,7 @@ class HarnessLog:
     ended: str
     n_failed: int
     predictions: pa.Table
+    labels: Mapping[str, Any]
     run_id: str
 
     @property
@@ -114,13 +116,14 @@ class HarnessLog:
 
 @dataclass(frozen=True)
 class _Row:
-    """A row of a log: what its task says of itself, its id, and the id of the predicted label.
+    """A row of a log: what its task says of itself, its id, the ids of its label and the predicted.
 
     The model answered in words, or there are the likelihoods of the labels.
     """
 
     about: tuple[Any, ...]
     id: Any
+    label: Any
     prediction: Any
     answer: Any = None
     likelihoods: Sequence[Any] | None = None
@@ -209,6 +212,12 @@ def restrict_to_logs(gold: GoldRows, logs: Mapping[Path, HarnessLog]) -> tuple[G
     if any(ids != asked[0] for ids in asked):
         counts = ", ".join(f"{len(ids):,}" for ids in asked)
         raise PredictionsError(f"The logs have different rows ({counts}); give all the same limit.")
+    labels = dict(zip(*(gold.rows[name].to_pylist() for name in ("id", "label")), strict=True))
+    for path, log in logs.items():
+        if differing := [key for key, label in log.labels.items() if labels.get(key) != label]:
+            raise PredictionsError(
+                f"{path.name}: the row {differing[0]} has not the label of the dataset."
+            )
     is_asked = pc.is_in(gold.rows["id"], pa.array(sorted(asked[0])).cast(gold.rows["id"].type))
     rows = gold.rows.filter(is_asked)
     n_left_out = len(gold.rows) - len(rows)
@@ -265,14 +274,18 @@ def _read_lm_eval(path: Path) -> HarnessLog:
             doc, answers = sample["doc"], sample["filtered_resps"]
             _, _, prediction, _ = sample[sample["metrics"][0]]
             if answers and isinstance(answers[0], str):
-                rows.append(_Row(_about(doc), doc["id"], prediction, answers[0]))
+                rows.append(_Row(_about(doc), doc["id"], doc["label"], prediction, answers[0]))
             else:
                 likelihoods = [answer[0] for answer in answers]
-                rows.append(_Row(_about(doc), doc["id"], prediction, likelihoods=likelihoods))
+                rows.append(
+                    _Row(_about(doc), doc["id"], doc["label"], prediction, likelihoods=likelihoods)
+                )
     task, _, date = path.stem.removeprefix("samples_").rpartition("_")
     beside = path.with_name(f"results_{date}.json")
-    results = parse_json(beside.read_bytes()) if beside.is_file() else {}
-    n_asked = results.get("n-samples", {}).get(task, {}).get("effective", len(rows))
+    if not beside.is_file():
+        raise ValueError(f"{beside.name} of the same run is not beside it; keep both as written")
+    results = parse_json(beside.read_bytes())
+    n_asked = results["n-samples"][task]["effective"]
     if len(rows) != n_asked:
         raise ValueError(f"{len(rows)} samples; expected {n_asked}, as {beside.name} says")
     return _make_log(
@@ -280,7 +293,7 @@ def _read_lm_eval(path: Path) -> HarnessLog:
         run_id=hash_file(path),
         harness=_named("lm_eval", results.get("lm_eval_version")),
         model=results.get("model_name"),
-        n_shots=results.get("n-shot", {}).get(task),
+        n_shots=results["n-shot"][task],
     )
 
 
@@ -302,9 +315,8 @@ def _read_lighteval(path: Path) -> HarnessLog:
         has_failed = not likelihoods and not any(response["text"] or [])
         prediction = None if has_failed else prediction
         answer = None if likelihoods or has_failed else texts[0]
-        rows.append(
-            _Row(_about(about), about["id"], prediction, answer, likelihoods or None, has_failed)
-        )
+        row = _Row(_about(about), about["id"], about["label"], prediction, answer)
+        rows.append(replace(row, likelihoods=likelihoods or None, has_failed=has_failed))
     _, _, shots = table[0]["doc"]["task_name"].rpartition("|")
     return _make_log(
         rows,
@@ -327,13 +339,9 @@ def _read_inspect_archive(path: Path) -> HarnessLog:
         # Until a run ends there is what it began with.
         start = "header.json" if "header.json" in names else "_journal/start.json"
         header = parse_json(_read_member(file, archive.getinfo(start)))
-        for info in members:
-            _seek_member(file, info)  # so that no sample hides behind another name
-        samples = (
-            parse_json(_read_member(file, info))
-            for info in members
-            if info.filename.startswith("samples/")
-        )
+        # All are read, so that no sample hides behind another name and no damage behind a sample.
+        contents = ((info.filename, _read_member(file, info)) for info in members)
+        samples = (parse_json(text) for name, text in contents if name.startswith("samples/"))
         return _of_inspect(header, samples)
 
 
@@ -388,18 +396,17 @@ def _of_inspect(header: Mapping[str, Any], samples: Iterable[Mapping[str, Any]])
             has_failed = bool(judged is None or sample.get("error") or sample.get("invalidation"))
             prediction = None if has_failed else prediction
             said = None if has_failed else sample["output"]["completion"]
-            yield _Row(_about(told), sample["id"], prediction, said, has_failed=has_failed)
+            row = _Row(_about(told), sample["id"], told["label"], prediction, said)
+            yield replace(row, has_failed=has_failed)
 
     found = list(rows())
     asked = about.get("dataset", {}).get("sample_ids")
     if asked is not None and not {row.id for row in found} <= set(asked):
         raise ValueError("samples that are not among those that it says it asked")
-    results = header.get("results")
-    if results is None and header.get("status") == "success":
-        raise ValueError("it ended with success, but has no results")
-    n_completed = (results or {}).get("completed_samples") or 0
-    if len(found) < n_completed:
-        raise ValueError(f"{len(found)} samples; expected {n_completed}, as its results say")
+    if header.get("status") == "success":
+        n_samples = (header.get("results") or {}).get("total_samples")
+        if len(found) != n_samples:
+            raise ValueError(f"{len(found)} samples; expected {n_samples}, as its results say")
     return _make_log(
         found,
         run_id=about["eval_id"],
@@ -476,6 +483,7 @@ def _make_log(rows: list[_Row], *, ended: str = "complete", **facts: Any) -> Har
         ended=ended,
         n_failed=sum(row.has_failed for row in rows),
         predictions=pa.table(columns, pa.schema(dict.fromkeys(columns, pa.string()))),
+        labels={row.id: row.label for row in rows},
         **told,
         **facts,
     )

@@ -1,6 +1,7 @@
 """Digests of rows, of a set or in order, that do not depend on how the rows are stored."""
 
 import hashlib
+import math
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack
 from pathlib import Path
@@ -38,6 +39,8 @@ def row_hashes(table: pa.Table, labels: Sequence[str]) -> list[bytes]:
             values = column.to_pylist()
             if field.name == "label":
                 values = [names.get(label, label) for label in values]
+            elif pa.types.is_floating(field.type):  # JSON has no NaN
+                values = [v if v is None or math.isfinite(v) else str(v) for v in values]
             elif pa.types.is_nested(field.type):
                 values = _plain(values)
             columns.append(values)

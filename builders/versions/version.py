@@ -112,12 +112,13 @@ class BuiltVersion:
                 continue
             types = [str(field.type).replace("<element: ", "<item: ") for field in schema]
             columns = dict(zip(schema.names, types, strict=True))
-            if columns != dict(manifest.columns):
+            if list(columns.items()) != list(manifest.columns.items()):
                 yield f"{name} has the columns {columns}, expected {dict(manifest.columns)}"
             features = json.loads((schema.metadata or {}).get(b"huggingface", b"{}"))
             label = features.get("info", {}).get("features", {}).get("label", {})
-            if label.get("names", list(manifest.labels)) != list(manifest.labels):
-                yield f"{name} has the labels {label['names']}, expected {list(manifest.labels)}"
+            if label.get("names") != list(manifest.labels):
+                named = label.get("names")
+                yield f"{name} has the labels {named}, expected {list(manifest.labels)}"
 
     def _files(self) -> set[str]:
         paths = (p for p in self.folder.rglob("*") if p.is_symlink() or not p.is_dir())

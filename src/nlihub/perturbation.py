@@ -153,11 +153,11 @@ def perturb_all(
     Example:
         >>> import nlihub
         >>> one = nlihub.perturbation.Mechanism.of(
-        ...     "At 5 mg, <re> foxin <er> inhibits <el> henase <le>.",
-        ...     ["Foxes got 5 mg, 7 mg or 20 mg of foxin."],
+        ...     "<re> Foxin <er> inhibits <el> henase <le> by 30%.",
+        ...     ["Hens lost 40% or 70%."],
         ... )
         >>> sorted(made.detail for made in nlihub.perturbation.perturb_all(one, ["SN"]).made["SN"])
-        ['5 -> 20', '5 -> 7']
+        ['30 -> 40', '30 -> 70']
     """
     chosen = _choose(strategies, pool or EntityPool({}), antonyms)
     return perturb_mechanism_all(

@@ -139,7 +139,6 @@ def test_damaged_logs_are_named(small, tmp_path, name, content):
 @pytest.mark.parametrize(
     ("write", "name"),
     [
-        (lm_eval_log, "run1.jsonl"),
         (lighteval_log, "run1.parquet"),
         (inspect_json, "run1.jsonl"),
         (inspect_archive, "run1.zip"),
@@ -151,6 +150,12 @@ def test_a_log_is_one_by_its_content(version, digest, tmp_path, write, name):
     found = read_log(path.rename(tmp_path / name))
     assert found.predictions.equals(expected.predictions)
     assert (found.answers, found.ended) == ("generated", "complete")
+
+
+def test_samples_of_lm_eval_need_their_results(version, digest, tmp_path):
+    path = lm_eval_log(version[:20], digest, tmp_path)
+    with pytest.raises(PredictionsError, match=r"results_run1.json of the same run is not beside"):
+        read_log(path.rename(tmp_path / "run1.jsonl"))
 
 
 @pytest.mark.parametrize("name", ["samples_1.jsonl", "log.json.jsonl", "details_x.parquet"])
@@ -312,6 +317,15 @@ def test_samples_that_were_not_asked_are_refused(version, digest, tmp_path):
         read_log(path)
 
 
+@pytest.mark.parametrize("write", LOGS)
+def test_rows_that_changed_places_are_refused(small, version, digest, tmp_path, write):
+    first, last = version[0], version[-1]
+    assert first["label"] != last["label"]
+    rows = [{**first, "id": last["id"]}, {**last, "id": first["id"]}, *version[1:9]]
+    with pytest.raises(PredictionsError, match="has not the label of the dataset"):
+        nlihub.score(write(rows, digest, tmp_path), str(small))
+
+
 def test_an_archive_and_a_file_of_one_run_are_one_run(small, version, digest, tmp_path):
     logs = [write(version[:5], digest, tmp_path) for write in (inspect_json, inspect_archive)]
     with pytest.raises(PredictionsError, match="is of the same run as"):
@@ -321,7 +335,7 @@ def test_an_archive_and_a_file_of_one_run_are_one_run(small, version, digest, tm
 def test_a_log_that_ended_has_results(version, digest, tmp_path):
     path = inspect_json(version[:5], digest, tmp_path)
     path.write_text(json.dumps({**json.loads(path.read_text()), "results": None}))
-    with pytest.raises(PredictionsError, match="ended with success, but has no results"):
+    with pytest.raises(PredictionsError, match="5 samples; expected None, as its results say"):
         read_log(path)
 
 

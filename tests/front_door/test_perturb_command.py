@@ -132,8 +132,8 @@ def test_an_output_file_and_the_counts_in_json(write, tmp_path):
 
 
 def test_all_ways_and_a_limit(write):
-    conclusion = "At 5 mg, <re> foxin <er> inhibits <el> henase <le>."
-    supporting = ["They got 7 mg, 9 mg or 20 mg."]
+    conclusion = "<re> Foxin <er> inhibits <el> henase <le> by 20%."
+    supporting = ["Hens lost 30%, 40% or 60%."]
     path = write(json_lines({"id": 1, "conclusion": conclusion, "supporting_set": supporting}))
 
     def ids(*options):

@@ -365,16 +365,16 @@ def test_versions_of_different_datasets(write):
         diff_versions(write(BASE), write(BASE, dataset="other"))
 
 
-def test_a_version_that_was_changed_is_refused(built, tmp_path):
+def test_a_version_that_was_changed_is_refused(small, tmp_path):
     """Its manifest still says that nothing has changed."""
-    changed = shutil.copytree(built, tmp_path / "changed")
-    assert set(hub.diff(str(built), str(changed)).rows["default"]) == {"test"}
+    changed = shutil.copytree(small, tmp_path / "changed")
+    assert set(hub.diff(str(small), str(changed)).rows["default"]) == {"test"}
     [path] = changed.glob("default/test-*.parquet")
     table = pq.read_table(path)
     labels = [(table["label"][0].as_py() + 1) % 3, *table["label"].to_pylist()[1:]]
     at = table.schema.get_field_index("label")
     pq.write_table(table.set_column(at, table.schema.field("label"), [labels]), path)
-    for pair in ((built, changed), (changed, built)):
+    for pair in ((small, changed), (changed, small)):
         with pytest.raises(VerificationError, match=r"not as it was built: default/test-.* sha256"):
             hub.diff(*map(str, pair))
     answers = pa.table({"id": table["id"], "prediction": table["label"]})
@@ -388,23 +388,25 @@ def test_a_version_that_was_changed_is_refused(built, tmp_path):
         (changed / "manifest.json").write_text(json.dumps(manifest))
 
     fit_manifest()
-    [found] = hub.diff(str(built), str(changed)).rows["default"]["test"].relabelled
+    [found] = hub.diff(str(small), str(changed)).rows["default"]["test"].relabelled
     assert found.id == table["id"][0].as_py()
     swapped = table.schema.metadata[b"huggingface"].replace(b'"neutral"', b'"other"')
     for other, problem in (
         (table.append_column("x", table["id"]), "has the columns"),
+        (table.select(table.column_names[::-1]), "has the columns"),
+        (table.replace_schema_metadata(None), "has the labels"),
         (table.replace_schema_metadata({"huggingface": swapped}), "has the labels"),
     ):
         pq.write_table(other, path)
         fit_manifest()
         with pytest.raises(VerificationError, match=f"not as it was built: default/.* {problem}"):
-            hub.diff(str(built), str(changed))
+            hub.diff(str(small), str(changed))
     added = path.with_name("validation-00000-of-00001.parquet")
     pq.write_table(table, path)
     pq.write_table(table, added)
     fit_manifest()
     with pytest.raises(VerificationError, match=f"default/{added.name} is not in the manifest"):
-        hub.diff(str(built), str(changed))
+        hub.diff(str(small), str(changed))
     added.unlink()
     beyond = [[-1, *labels[1:]]]
     pq.write_table(table.set_column(at, table.schema.field("label"), beyond), path)
@@ -428,6 +430,8 @@ def test_what_is_no_sound_version(write, tmp_path):
         "default/test has the id 'a' of another row",
     )
     refuse(BuiltVersion(tmp_path / "absent"), "no manifest.json")
+    bad = pa.array([b"\xff\xfe"]).view(pa.string())
+    not_utf8 = pa.Table.from_pylist([row("a", 1)], pa.schema(COLUMNS)).set_column(1, "premise", bad)
     for table, message in (
         (pa.table({"id": ["a"], "label": [0]}), "default/test has no column 'premise'"),
         (pa.Table.from_pylist([row("a", -1)], pa.schema(COLUMNS)), "has the label -1, expected 0"),
@@ -436,6 +440,8 @@ def test_what_is_no_sound_version(write, tmp_path):
             "has the label 3, expected 0 to 2",
         ),
         (pa.Table.from_pylist([row("a", None)], pa.schema(COLUMNS)), "has the label None"),
+        (pa.Table.from_pylist([row(None, 1)], pa.schema(COLUMNS)), "has a row without an id"),
+        (not_utf8, "has a text that is not UTF-8"),
     ):
         new = write({**BASE, "test": rows("efx")})
         pq.write_table(table, new.folder / "default/test-00000-of-00002.parquet")

@@ -234,6 +234,7 @@ def count(found):
     return counts
 
 
+@pytest.mark.slow
 def test_every_mechanism_has_an_outcome_of_each_kind(generated):
     mechanisms, _, found = generated
     assert len(found) == len(mechanisms)
@@ -241,6 +242,7 @@ def test_every_mechanism_has_an_outcome_of_each_kind(generated):
     assert set(found[-1].values()) == {NoNegative(BROKEN_MARKERS)}
 
 
+@pytest.mark.slow
 def test_what_is_kept_is_what_was_asked_for(generated):
     mechanisms, _, found = generated
     made = 0
@@ -264,6 +266,7 @@ def test_what_is_kept_is_what_was_asked_for(generated):
     assert made and count(found)["GEN-ND-SEN"]["made"]
 
 
+@pytest.mark.slow
 def test_the_same_again_in_another_order_and_from_the_kept_models(generated):
     mechanisms, folder, found = generated
     told = []

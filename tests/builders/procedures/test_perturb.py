@@ -23,7 +23,7 @@ from nlihub.builders.procedures.abstracts.perturb.grammar import (
     form_third,
 )
 from nlihub.builders.procedures.abstracts.perturb.names import find_places
-from nlihub.builders.procedures.abstracts.perturb.negate import PARTIAL, POSSIBLE, Negate
+from nlihub.builders.procedures.abstracts.perturb.negate import POSSIBLE, Negate
 from nlihub.builders.procedures.abstracts.perturb.replace_entities import (
     MAY_BE_SAME,
     MAY_HOLD,
@@ -39,6 +39,7 @@ from nlihub.builders.procedures.abstracts.perturb.reverse_polarity import (
 from nlihub.builders.procedures.abstracts.perturb.strategy import (
     BROKEN_MARKERS,
     DENIED,
+    PARTIAL,
     Choices,
     NoNegative,
     Perturbed,
@@ -55,6 +56,7 @@ from nlihub.builders.procedures.abstracts.perturb.swap_entities import (
 )
 from nlihub.builders.procedures.abstracts.perturb.swap_number import (
     BOUND,
+    DOSE,
     NO_NUMBER,
     SHARE,
     STATED,
@@ -262,7 +264,7 @@ REFUSED = {
         NO_TYPE: ("<re> A <er> acts on <el> B <le>.", "--"),
         MAY_BE_SAME: ("<re> IL-2 <er> acts on <el> B <le>.", "gg", "{g:Interleukin 2} rose."),
         UNFIT: ("<re> Zinc <er> acts on <el> B <le>.", "cg", "{c:hypertensive} rats ran."),
-        MAY_HOLD: ("<re> A <er> inhibits <el> B <le>.", "g-", "Then {g:C} inhibited B."),
+        MAY_HOLD: ("<re> A <er> inhibits <el> B <le>.", "g-", "Then {g:C} did the same."),
         STRATEGIES["SRE"].otherwise: ("<re> A <er> acts on <el> B <le>.", "gg", "{c:C} and {g:A}."),
     },
     "SREO": {
@@ -284,13 +286,15 @@ REFUSED = {
     "SN": {
         BROKEN_MARKERS: ("<re> A <er> and <re> C <er> act on <el> B <le>.", "gg"),
         NO_NUMBER: ("<re> IL-6 <er> acts on <el> p53 <le>.", "gg", "It fell by 5%."),
-        BOUND: ("<re> A <er> above 9 mg cut <el> B <le>.", "gg", "At 5 mg."),
+        DOSE: ("<re> A <er> at 9 mg cut <el> B <le>.", "gg", "At 5 mg."),
+        BOUND: ("<re> A <er> cut <el> B <le> by over 9%.", "gg", "By 5%."),
         SHARE: ("<re> A <er> cut <el> B <le> in 3 rats (9%).", "gg", "In 5, or 7%."),
         STATED: ("<re> A <er> cut <el> B <le> by 5% in rats.", "gg", "A cut B by 7% in rats."),
         STRATEGIES["SN"].otherwise: ("<re> A <er> cut <el> B <le> by 5%.", "gg", "In 12, by 5%."),
     },
     "LPR": {
         BROKEN_MARKERS: ("", "gg"),
+        PARTIAL: ("In some rats <re> A <er> inhibits <el> B <le>.", "gg"),
         NO_TERM: ("<re> A <er> is <el> B <le>.", "gg"),
         **DENYING,
         STRATEGIES["LPR"].otherwise: (
@@ -451,6 +455,7 @@ def test_symmetric_sentences_are_swapped_on_demand():
         "<re> A <er> activates <el> B <le>, which activates A.",
         "<re> A <er> activates <el> B <le>, which also activates it.",
         "<re> A <er> represses <el> B <le> and is in turn repressed by it.",
+        "<re> A <er> represses <el> B <le> and vice-versa.",
     ],
 )
 def test_entities_that_are_named_again_are_not_exchanged(sentence):
@@ -695,52 +700,35 @@ def test_numbers(text, expected):
     ("phrase", "supporting", "expected"),
     [
         # A quantity comes for the same quantity, neither rounded nor far from it.
-        ("at 5 mg", "In 12 and 14 rats or 7 mg.", {"at 7 mg"}),
         ("in 5 patients", "Of 12 women, 9 rats and 7 mg.", {"in 12 patients"}),
-        ("at 5 mg/kg", "With 7 mg or 9 mg/kg.", {"at 9 mg/kg"}),
         ("in 400 rats", "In 3 or 300 rats and 500 mice.", {"in 300 rats"}),
         ("by 10%", "Of 10.1%, 9% or 12%.", {"by 12%"}),
         ("in three rats", "Of five rats, or one.", {"in five rats"}),
         ("with two drugs, C and D", "With three.", SHARE),
+        ("3-fold", "Up 5-fold or 7 times.", {"5-fold"}),
         # What holds for an exact number may hold for a bound.
+        ("by as little as 40%", "By 65%.", BOUND),
+        ("already by 40%", "By 65%.", BOUND),
         ("by more than 40%", "By 65% or 30%.", BOUND),
         ("by at least 40%", "By 65% or 30%.", BOUND),
         ("by 40% or more", "By 65% or 30%.", BOUND),
         ("by 40% at least", "By 65% or 30%.", BOUND),
         ("in excess of 40%", "By 65% or 30%.", BOUND),
-        ("for up to about 3 days", "Over 5 weeks, 2 days or 7 days.", BOUND),
-        ("at doses of 5 mg and above", "At 7 mg.", BOUND),
         ("in a minimum of 30 patients", "In 20 patients.", BOUND),
-        ("in patients aged 60 years and older", "At 70 years.", BOUND),
-        ("within 6 h", "In 3 h or 9 h.", BOUND),
-        *(
-            (text, "At 72 h or 6 h.", BOUND)
-            for text in (
-                *("prior to 24 h", "at 24 h and later", "at 24 h and thereafter", "for all 24 h"),
-                *("for a full 24 h", "at 24 h at the latest", "24 h max", "at 24 h and up"),
-            )
-        ),
-        ("in adults over the age of 40 years", "At 60 years.", BOUND),
-        ("at doses starting from 40 nM", "At 60 nM.", BOUND),
-        ("with a potency of 40 nM or better", "At 60 nM.", BOUND),
-        ("at all doses including 5 mg", "At 7 mg.", BOUND),
-        ("at doses such as 5 mg", "At 7 mg.", BOUND),
-        ("even at 5 mg", "At 7 mg.", BOUND),
-        ("already after 12 h", "After 48 h.", BOUND),
-        ("for 3 days", "Over 5 weeks, 2 days or 7 days.", BOUND),
         ("(P < 0.05)", "P = 0.01.", NO_NUMBER),
         # No part, no total, no count beside its share, no interval, no comparison.
         ("in 3 of 12 rats", "Of 20, 15 and 6.", SHARE),
         ("in three of 12 rats", "Of two, 20 and 13.", SHARE),
         ("in 12 rats (30%)", "Of 20, or 50%.", SHARE),
-        ("from 9 mg to 7 mg", "To 8 mg or 12 mg.", SHARE),
+        ("from 9% to 7%", "To 8% or 12%.", SHARE),
         ("with 95% confidence", "At 15%.", SHARE),
-        ("after 24 h as well as 48 h", "After 72 h.", SHARE),
         # What the supporting set states in the same words.
         ("by 5% in rats", "A cut B by 7% in rats, C by 9% in dogs.", STATED),
         ("by 5% in rats", "C cut B by 7% in rats.", {"by 7% in rats"}),
         ("by 5%, so 5 mg is enough", "At 9 mg.", BOUND),
-        ("at as little as 5 mg", "At 9 mg.", BOUND),
+        # At 5 mg, and at 7 mg as well.
+        ("at 5 mg/kg", "At 7 mg/kg.", DOSE),
+        ("for 3 days", "For 7 days.", DOSE),
         # Other numbers are no hindrance.
         ("by 40% after 24 h", "By 65%.", {"by 65% after 24 h"}),
     ],
@@ -777,7 +765,7 @@ def test_a_number_takes_its_article():
         ("downregulated", "upregulated"), ("positively", "negatively"), ("led to", "prevented"),
         ("in the presence of", "in the absence of"), ("proapoptotic", "antiapoptotic"),
         ("anti-inflammatory", "pro-inflammatory"), ("hypoglycemia", "hyperglycemia"),
-        ("is required for", "is dispensable for"), ("lost", "retained"), ("higher", "lower"),
+        ("is required for", "is dispensable for"), ("lost", "retained"),
         ("syntheses", "degradations"), ("dose-dependent", "dose-independent"),
     ],
 )  # fmt: skip
@@ -799,6 +787,7 @@ def test_antonyms(old, new):
         "<re> A <er> causes cells to release <el> B <le>.",
         "Zinc inhibits growth, and <re> A <er> resembles <el> B <le>.",
         "<re> A <er> binds <el> B <le> and inhibits growth.",
+        "<re> A <er> can lower <el> B <le>.",
     ],
 )
 def test_terms_that_are_left_alone(sentence):

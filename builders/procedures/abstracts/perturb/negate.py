@@ -24,11 +24,19 @@ from .grammar import (
     word_list,
 )
 from .names import NAME, WORD, MarkedSentence
-from .strategy import DENIED, Choices, Perturbed, Proposals, Strategy, TextEdit, find_denials
+from .strategy import (
+    DENIED,
+    PARTIAL,
+    Choices,
+    Perturbed,
+    Proposals,
+    Strategy,
+    TextEdit,
+    find_denials,
+)
 
 #: Why no predicate is flipped: X may inhibit Y; X inhibits Y in some cells.
 POSSIBLE = "the sentence states a possibility, and its negation may be true as well"
-PARTIAL = "the sentence is about part of the cases, and its negation may be true of others"
 _POSSIBLE = re.compile(
     r"\b(?:can|could|may|maybe|might|should|would|perhaps|possib\w+|potentially|conceiv\w+"
     r"|thinkable|imaginable|plausib\w+|feasib\w+|explanations?|alternative\w*)\b",
@@ -40,7 +48,12 @@ _PARTIAL = re.compile(
     r"|some|most|mostly|several|many|various|selected|certain|others|often|frequently|usually|generally|typically|commonly|sometimes|occasionally|somewhere"
     r"|part|parts|partly|partially|mainly|largely|half|halves|subsets?|proportion|portion|fraction"
     r"|majority|minority|at times|one (?:study|trial|report|case|patient|group)|only|just|solely"
-    r"|exclusively|simply|already|either|first|initially|later)\b",
+    r"|exclusively|simply|already|either)\b",
+    re.IGNORECASE,
+)
+#: Words beside which a verb is not plainly negated: first A and later B; almost, more strongly.
+_UNFIT_WORDS = re.compile(
+    r"\b(?:first|initially|then|later|even|further|more|less|most|least|almost|nearly|virtually)\b",
     re.IGNORECASE,
 )
 #: Words that need a negation in their clause, or that it is about: not ... any, not always.
@@ -89,7 +102,7 @@ class Negate(Strategy):
     def _propose(self, marked: MarkedSentence, mechanism: Mechanism, choices: Choices) -> Proposals:
         if _POSSIBLE.search(marked.masked):
             return POSSIBLE
-        if _PARTIAL.search(marked.masked):
+        if _PARTIAL.search(marked.masked) or _UNFIT_WORDS.search(marked.masked):
             return PARTIAL
         denials = find_denials(marked)
         if denials not in ((), ("not",)):

@@ -35,6 +35,8 @@ _STAGES = (MAY_BE_SAME, UNFIT, MAY_HOLD)
 _IN_BRACKETS = re.compile(r" ?\((?:[^()]*[^()\w])?")
 _JOIN = r"(?:\s*(?:,? and/or|,? and|,? or|, as well as| as well as|/|,|\+|-and-))"
 _LISTED = re.compile(rf"(?:{_JOIN} ?[^\s,;.()]+(?: [^\s,;.()]+)?){{0,4}}?{_JOIN} ?", re.IGNORECASE)
+#: A sentence may say the same of another: FGF2 had the same effect.
+_ALIKE = re.compile(r"\b(?:also|too|as well|likewise|similar\w*|same|equal\w*)\b", re.IGNORECASE)
 _REACH = 120
 #: Letters in which words from one stem agree: hypertension, hypertensive.
 _STEM = 6
@@ -227,8 +229,9 @@ def is_kind(name: str) -> bool:
 def may_hold_for(mechanism: Mechanism, entity: str, kept: str, name: str) -> bool:
     """Return whether the abstract may say of a name what the conclusion says of an entity.
 
-    It may where a supporting sentence has the name beside the entity that stays, or in one list
-    with the entity that it would replace: what is said of one often holds for the other.
+    It may where a supporting sentence has the name beside the entity that stays, in one list with
+    the entity that it would replace, or says the same of it: what is said of one often holds for
+    the other.
 
     Args:
         mechanism: The mechanism.
@@ -238,7 +241,8 @@ def may_hold_for(mechanism: Mechanism, entity: str, kept: str, name: str) -> boo
     """
     listed = _between(entity, name, " ".join(mechanism.supporting))
     return any(map(_LISTED.fullmatch, listed)) or any(
-        find_name(name, sentence, ignore_case=True) and find_name(kept, sentence, ignore_case=True)
+        find_name(name, sentence, ignore_case=True)
+        and (find_name(kept, sentence, ignore_case=True) or _ALIKE.search(sentence))
         for sentence in mechanism.supporting
     )
 

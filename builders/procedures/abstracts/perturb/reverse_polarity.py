@@ -37,7 +37,16 @@ from .grammar import (
     verb_lists,
 )
 from .names import MarkedSentence
-from .strategy import DENIED, Choices, Perturbed, Proposals, Strategy, TextEdit, is_denied
+from .strategy import (
+    DENIED,
+    PARTIAL,
+    Choices,
+    Perturbed,
+    Proposals,
+    Strategy,
+    TextEdit,
+    is_denied,
+)
 
 _SECTIONS = ("verbs", "nouns", "adjectives", "adverbs", "terms")
 _FORM = (
@@ -47,6 +56,13 @@ _FORM = (
 )
 #: Why no term is replaced.
 NO_TERM = "no term of interaction"
+#: Words of part of the cases: in some patients.
+_PARTIAL = re.compile(
+    r"\b(?:some|several|certain|selected|various|few|sometimes|occasionally"
+    r"|at times|in (?:one|two|three)|(?:a|one) (?:third|quarter|half|minority)|\d+ of \d+"
+    r"|(?:half|subsets?|fraction|portion|proportion|majority|minority|isoforms?) of)\b",
+    re.IGNORECASE,
+)
 _REACH = 40
 _NOUNS = frozenset(verb_lists()["also_nouns"])
 _AS_NOUN = re.compile(r"\s+(?:of|for|in|to)\b")
@@ -174,15 +190,19 @@ class ReversePolarity(Strategy):
 
     name = "LPR"
     otherwise = "no term of interaction says how the two entities relate"
-    others = (NO_TERM, DENIED)
+    others = (NO_TERM, PARTIAL, DENIED)
 
     def __init__(self, antonyms: Antonyms | None = None) -> None:
         self.antonyms = antonyms or _read_ours()
 
     def _propose(self, marked: MarkedSentence, mechanism: Mechanism, choices: Choices) -> Proposals:
         found = list(self._find_terms(marked.masked))
-        if not found or is_denied(marked):
-            return DENIED if found else NO_TERM
+        if not found:
+            return NO_TERM
+        if _PARTIAL.search(marked.masked):
+            return PARTIAL
+        if is_denied(marked):
+            return DENIED
         terms = choices.shuffle([term for term in found if _relates(marked, term)], "term")
         for term in sorted(terms, key=lambda term: term.is_manner):
             edit = TextEdit(term.start, term.end, term.new)

@@ -231,6 +231,10 @@ def find_denials(marked: MarkedSentence) -> tuple[str, ...]:
     return tuple(one[0] for one in chain(_DENIAL.finditer(marked.masked), contrasts))
 
 
+#: Why a sentence is not changed that states something of some cases.
+PARTIAL = "the sentence is about part of the cases, and its opposite may be true of others"
+
+
 def is_denied(marked: MarkedSentence) -> bool:
     """Return whether a sentence may deny, doubt, ask or contrast what its two entities do."""
     return bool(find_denials(marked))

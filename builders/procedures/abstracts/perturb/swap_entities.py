@@ -70,7 +70,7 @@ _NOUNS_OF = (
     ),
 )
 _MUTUAL = re.compile(
-    r"\b(?:each other|one another|mutual\w*|reciprocal\w*|bidirectional\w*|vice versa|feedback"
+    r"\b(?:each other|one another|mutual\w*|reciprocal\w*|bidirectional\w*|vice[ -]versa|feedback"
     r"|cross-?talk|interdependen\w+|conversely|the reverse|both directions|in turn|by (?:it|them)"
     r"|the (?:former|latter)|which (?:\w+ )?\w+ (?:it|them))\b",
     re.IGNORECASE,

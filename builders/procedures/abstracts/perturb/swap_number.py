@@ -3,7 +3,8 @@
 Source:
     BioNLI, section 3.3.1, "Swap Numbers". The paper asks for "a different number"; that it must
     contradict the positive is ours: ``0.05 patients`` is not a sentence, and ``more than 180`` does
-    not contradict ``more than 120``. What the rules do not understand is left alone: bounds,
+    not contradict ``more than 120``, nor ``at 10 mg`` ``at 5 mg``. So only shares, multiples and
+    counts are replaced. What the rules do not understand is left alone: doses, times, bounds,
     numbers beside other numbers, and those of names (IL-6, type 2, day 7, 10-6 M, [12]).
 """
 
@@ -19,6 +20,7 @@ from .strategy import Choices, Perturbed, Proposals, Strategy, TextEdit
 #: Why no number is replaced.
 NO_NUMBER = "no number in the conclusion"
 BOUND = "a bound, which the exact number of the supporting set may satisfy"
+DOSE = "a dose, a time or another measure, beside which others may hold"
 SHARE = "a number beside another, with which it must agree"
 STATED = "the supporting set states the other numbers of both entities"
 
@@ -49,36 +51,19 @@ _BEFORE = re.compile(
 _BOUND = re.compile(
     r"(?:[<>≤≥=]|\b(?:within|up to|at most|at least|no (?:more|less) than|than|below|under|over"
     r"|above|in excess of|upwards of|as \w+ as|(?:min(?:imum|\.)|max(?:imum|\.)?)(?: of)?|beyond"
-    r"|exceed\w*|for|prior to|before|inside|over the age of|starting (?:from|at)|doses from"
-    r"|beginning (?:from|at|with)|during|throughout|first|last|top|until|including"
-    r"|such as|e\.g\.,?|P|p)) ?"
+    r"|exceed\w*|first|last|top|down to|until|including|such as|e\.g\.,?|P|p)) ?"
     r"(?:the |about |approximately |nearly |only |all |a full |whole )*$"
 )
 _BOUND_BEHIND = re.compile(
     r"[^,;.]{0,20}?\b(?:(?:and|or) (?:above|below|over|under|more|less|fewer|higher|lower|greater"
-    r"|older|younger|longer|shorter|heavier|lighter|later|earlier|after|before|thereafter|beyond|up"
-    r"|down|better)|onwards?|upwards?|on|at (?:the )?(?:least|most|latest|earliest)|or so|long|plus"
-    r"|max|tops)\b"
+    r"|beyond|up|down|better)|onwards?|upwards?|at (?:the )?(?:least|most)|or so|plus|max|tops)\b"
 )
-#: Before a time: by 24 h.
-_BY = re.compile(r"\bby (?:\w+ )?$")
-_TIMES = {
-    "h",
-    "hr",
-    "min",
-    "sec",
-    "d",
-    "wk",
-    "second",
-    "minute",
-    "hour",
-    "day",
-    "week",
-    "month",
-    "year",
-}
+#: The units of shares and multiples.
+_EXACT = frozenset({"%", "percent", "per cent", "fold", "time"})
 #: These say that a number is not the only one: already at 10 mM; 5 mg is enough.
-_NOT_ALONE = re.compile(r"\b(?:already|even|still|enough|suffic\w+|needed|necessary|required)\b")
+_NOT_ALONE = re.compile(
+    r"\b(?:already|even|still|enough|suffic\w+|adequate|needed|necessary|required)\b"
+)
 _CONFIDENCE = re.compile(r" ?%[ -]?(?:CIs?\b|C\.I\.|confidence|prediction)")
 _COUNTED = re.compile(r" ([a-z]+)")
 #: Behind a count what is counted, one by one: "two agonists, A and B".
@@ -140,7 +125,7 @@ class SwapNumber(Strategy):
 
     name = "SN"
     otherwise = "no other number of its kind in the supporting set"
-    others = (NO_NUMBER, BOUND, SHARE, STATED)
+    others = (NO_NUMBER, DOSE, BOUND, SHARE, STATED)
 
     def __init__(self, *, any_number: bool = False) -> None:
         self.any_number = any_number
@@ -183,10 +168,12 @@ class SwapNumber(Strategy):
 def _why_not(masked: str, number: Number) -> str | None:
     """Return why no number can stand for this one; None where one may."""
     start, end = number.start, number.end
+    if number.kind[0] not in _EXACT and not number.kind[0].startswith("number"):
+        return DOSE
     before = max(start - _REACH, 0), start
     if _BOUND.search(masked, *before) or _BOUND_BEHIND.match(masked, end):
         return BOUND
-    if _NOT_ALONE.search(masked) or (number.kind[0] in _TIMES and _BY.search(masked, *before)):
+    if _NOT_ALONE.search(masked):
         return BOUND
     is_joined = _BEFORE_OTHER.match(masked, end) or _BEHIND_OTHER.search(masked, *before)
     is_listed = number.kind[0].startswith("number") and _LISTED.match(masked, end)

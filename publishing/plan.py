@@ -223,13 +223,11 @@ class Plan(RepositoryState):
             tell(f"Committing {len(self.files.added) + len(self.files.changed)} files")
             head = self._commit(head)
         commit = self.tagged or head
+        tell("Reading back what was committed")
+        self._try_out(commit, "committed and tagged" if self.tagged else "committed, and not tagged")
         if self.tagged is None:
-            tell("Trying out what was committed")
-            self._try_out(commit, "committed, and not tagged")
             self._check_unchanged(commit)
             repository.tag(self.tag, commit)
-        tell(f"Trying out {self.tag}")
-        self._try_out(self.tag, "committed and tagged")
         if self.tagged is None and repository.head() != commit:
             raise RaceError(
                 f"{self.tag} of {repository.name} is published, but somebody else changed the "

@@ -13,6 +13,12 @@ from hub_server import running_hub
 from hub_users import TOKEN, Publisher
 
 _HOME = tempfile.mkdtemp(prefix="nlihub-tests-")
+for _name in [*os.environ]:  # what the caller has set changes nothing
+    if (
+        _name.startswith(("HF_", "HUGGING", "NLIHUB_", "TRANSFORMERS_"))
+        and _name != "NLIHUB_WRITE_GOLDEN"
+    ):
+        del os.environ[_name]
 os.environ.update(
     HF_HOME=f"{_HOME}/hf",
     NLIHUB_CACHE=f"{_HOME}/nlihub",

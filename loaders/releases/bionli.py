@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from . import Oddities
-from .layout import Column, Layout
+from .layout import Column, Layout, one_of, read_any_text, read_whole_number
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -34,25 +34,22 @@ CATEGORIES = {
 }
 LAYOUT = Layout(
     (
-        Column("pmid", is_number=True),
+        Column("pmid", read_whole_number),
         Column("supp_set"),
         Column("conclusion"),
-        Column("label_cat", frozenset(CATEGORIES)),
-        Column("ori_conclusion", is_required=False),
+        Column("label_cat", one_of(set(CATEGORIES))),
+        Column("ori_conclusion", read_any_text, is_required=False),
     ),
     may_have_others=True,
 )
 
 
-def read_bionli(
-    path: Path, oddities: Oddities | None = None, *, is_known: bool = False
-) -> "Iterator[pa.RecordBatch]":
+def read_bionli(path: Path, oddities: Oddities | None = None) -> "Iterator[pa.RecordBatch]":
     """Read a file of BioNLI's release; see ``Layout.read``.
 
     Args:
         path: The file, CSV or JSON lines.
         oddities: Counts to add to; None counts nothing.
-        is_known: Whether the file is, by its hash, a published one.
 
     Yields:
         Batches with the columns ``pmid`` (digits), ``supp_set``, ``conclusion``, ``label_cat`` and,
@@ -61,7 +58,7 @@ def read_bionli(
     Raises:
         ReleaseError: The file is malformed; lists the defects, with line and value.
     """
-    for batch in LAYOUT.read(path, oddities, is_known=is_known):
+    for batch in LAYOUT.read(path, oddities):
         if oddities is not None:
             _count_markers(batch.column("conclusion"), oddities)
         yield batch

@@ -1,16 +1,12 @@
 """Reads SpaceNLI's released sample: 160 patterns, 200 problems each.
 
-Source: ``dataset/160x200.json`` of SpaceNLI at commit 8c10e94d, or the Parquet file of its mirror
-``tasksource/SpaceNLI``, whose rows have the same fields.
+Source: ``dataset/160x200.json`` of SpaceNLI at commit 8c10e94d.
 """
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
-
-import pyarrow as pa
-import pyarrow.parquet as pq
 
 from ..corpora.patterns.records import Problem
 from ..errors import Defect, ReleaseError
@@ -26,22 +22,23 @@ def read_released_spacenli(path: Path) -> list[Problem]:
     """Read SpaceNLI's released sample in its order; it takes 13 MB of memory.
 
     Args:
-        path: The ``.json`` file, or the ``.parquet`` file of the mirror.
+        path: The ``.json`` file.
 
     Raises:
         ReleaseError: The file is malformed; lists the defects, with the row.
     """
-    rows = _parquet_rows(path) if path.suffix == ".parquet" else _json_rows(path)
-    found = ((number, _problem(row)) for number, row in enumerate(rows))
+    rows = _read_rows(path)
     defects = [
-        Defect(str(path), 0, f"row {number}", problem) for number, problem in found if problem
+        Defect(str(path), 0, f"row {number}", problem)
+        for number, row in enumerate(rows)
+        if (problem := _problem(row))
     ]
     if defects:
         raise ReleaseError(defects[:_MAX_SHOWN])
     return [_record(row) for row in rows]
 
 
-def _json_rows(path: Path) -> list[Any]:
+def _read_rows(path: Path) -> list[Any]:
     try:
         content = parse_json(path.read_text(encoding="utf-8"))
     except UnicodeDecodeError as error:
@@ -59,32 +56,6 @@ def _json_rows(path: Path) -> list[Any]:
     return rows
 
 
-def _parquet_rows(path: Path) -> list[Any]:
-    try:
-        table = pq.ParquetFile(path).read()
-        rows: list[dict[str, Any]] = table.to_pylist()
-    except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
-        raise ReleaseError([Defect(str(path), 0, "", f"not Parquet: {error}")]) from error
-    missing = [n for n in (*_TEXTS, "prem_num", "subs") if n not in table.column_names]
-    if missing:
-        message = f"lacks the columns {', '.join(missing)}; it has {', '.join(table.column_names)}"
-        raise ReleaseError([Defect(str(path), 0, "", message)])
-    if pa.types.is_integer(table["label"].type):
-        names = dict(enumerate(_declared_labels(table.schema)))
-        for row in rows:
-            row["label"] = names.get(row["label"], row["label"])
-    return rows
-
-
-def _declared_labels(schema: pa.Schema) -> Sequence[Any]:
-    """Return the names of the labels, which the metadata of ``datasets`` may declare."""
-    try:
-        declared = parse_json(schema.metadata[b"huggingface"])
-        return list(declared["info"]["features"]["label"]["names"])
-    except (ValueError, TypeError, KeyError):  # none, or damaged: then each row is checked
-        return _LABELS
-
-
 def _problem(row: Any) -> str | None:
     if not isinstance(row, dict):
         return f"expected an object, got {row!r:.80}"
@@ -99,7 +70,7 @@ def _problem(row: Any) -> str | None:
     if type(row.get("prem_num")) is not int or row["prem_num"] < 1:
         return f"prem_num is {row.get('prem_num')!r:.80}, expected a number from 1"
     subs = row.get("subs")
-    if not isinstance(subs, dict) or not all(isinstance(v, str | None) for v in subs.values()):
+    if not isinstance(subs, dict) or not all(isinstance(v, str) for v in subs.values()):
         return f"subs is {subs!r:.80}, expected an object of strings"
     known = {*_TEXTS, *_OPTIONAL_TEXTS, "prem_num", "subs"}
     if unknown := sorted(set(row) - known):
@@ -118,6 +89,5 @@ def _record(row: Mapping[str, Any]) -> Problem:
         n_premises=row["prem_num"],
         premises=row["premises"],
         hypothesis=row["hypothesis"],
-        # A mirror has every variable of every pattern; those of others are empty.
-        fillers={name: text for name, text in sorted(row["subs"].items()) if text is not None},
+        fillers=dict(sorted(row["subs"].items())),
     )

@@ -14,7 +14,7 @@ from nlihub.loaders.releases.mismatched import read_mismatched
 from nlihub.loaders.releases.mscinli import LAYOUT as MSCINLI_LAYOUT
 from nlihub.loaders.releases.scinli import LAYOUT
 from nlihub.loaders.releases.spacenli import read_released_spacenli
-from release_files import bionli_rows, mirror, mscinli_rows, scinli_rows, write_csv, write_jsonl
+from release_files import bionli_rows, mscinli_rows, scinli_rows, write_csv, write_jsonl
 
 read_scinli = LAYOUT.read
 read_mscinli = MSCINLI_LAYOUT.read
@@ -478,35 +478,6 @@ def test_what_is_no_released_sample(tmp_path, text, message):
     (tmp_path / "160x200.json").write_text(text)
     with pytest.raises(ReleaseError, match=message):
         read_released_spacenli(tmp_path / "160x200.json")
-
-
-@pytest.mark.parametrize("labels_as_ids", [False, True])
-def test_the_mirror_of_the_released_sample(release_files, tmp_path, labels_as_ids):
-    original = release_files[0] / "released/spacenli/160x200.json"
-    path = mirror(original, tmp_path / "mirror.parquet", labels_as_ids)
-    assert read_released_spacenli(path) == read_released_spacenli(original)
-
-
-@pytest.mark.parametrize("label", [7, None, -1, "maybe"])
-def test_a_mirror_with_labels_that_are_none(release_files, tmp_path, label):
-    import pyarrow.parquet as pq
-
-    original = release_files[0] / "released/spacenli/160x200.json"
-    path = mirror(original, tmp_path / "m.parquet", labels_as_ids=label != "maybe")
-    table = pq.read_table(path)
-    labels = [label, *table["label"].to_pylist()[1:]]
-    at = table.schema.get_field_index("label")
-    changed = table.set_column(at, table.schema.field(at), pa.array(labels, table["label"].type))
-    pq.write_table(changed, path)
-    with pytest.raises(ReleaseError, match=r"row 0: label (is|.* is none of)"):
-        read_released_spacenli(path)
-
-
-def test_a_mirror_that_lacks_columns(release_files, tmp_path):
-    original = release_files[0] / "released/spacenli/160x200.json"
-    path = mirror(original, tmp_path / "mirror.parquet", drop=("exp", "ent_type"))
-    with pytest.raises(ReleaseError, match="lacks the columns exp, ent_type; it has"):
-        read_released_spacenli(path)
 
 
 # ---- tables with tabs -----------------------------------------------------------------------

@@ -1,6 +1,6 @@
 """Writes a folder or a file whole or not at all.
 
-The one exception is a download (``fetching.download``), which resumes a partial file.
+The one exception is a download (``fetching.obtain``), which is verified before it has its name.
 """
 
 import errno

@@ -7,14 +7,16 @@
 - ``watch`` is for such work that may take minutes or hours, such as an epoch or a pass over a
   corpus: a bar that leaves no trace on a terminal, a line a minute elsewhere, with the time left.
 
+- ``kept_when_interrupted`` says what stays of work that is interrupted.
+
 Warnings go through ``logging``. Only the command line prints.
 """
 
 import math
 import sys
 import time
-from collections.abc import Callable, Iterable
-from contextlib import AbstractContextManager
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import AbstractContextManager, contextmanager
 from typing import TYPE_CHECKING, Any, Protocol
 
 if TYPE_CHECKING:
@@ -59,6 +61,23 @@ def progress_bar(
         unit_scale=unit == _BYTES,
         delay=1,
     )
+
+
+@contextmanager
+def kept_when_interrupted(note: str | Callable[[], str]) -> Iterator[None]:
+    """Add a note to an interrupt in the block, which the command line prints.
+
+    An interrupt is a ``KeyboardInterrupt``, or the ``SystemExit`` that the command line makes of
+    SIGTERM.
+
+    Args:
+        note: What is kept and how to go on, in a sentence, or what returns it then.
+    """
+    try:
+        yield
+    except (KeyboardInterrupt, SystemExit) as interrupt:
+        interrupt.add_note(note if isinstance(note, str) else note())
+        raise
 
 
 class Watch(Protocol):

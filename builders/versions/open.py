@@ -18,9 +18,8 @@ from filelock import FileLock
 
 from ...loaders.atomic_write import names_full_disk
 from ...loaders.errors import OutputError, SourceNotFoundError, UsageError, VerificationError
-from ...loaders.fetching.obtain import advise_on_cache, default_cache_dir
 from ...loaders.hashing import code_hash, hash_file
-from ...loaders.paths import local_path
+from ...loaders.paths import advise_on_cache, default_cache_dir, local_path
 from ..core.base import ROW_CODE, NLIBuilder
 from ..core.options import BuildOptions, check_split
 from ..core.registry import NAMESPACE, find_builder, get_builder

@@ -501,13 +501,6 @@ def test_an_installed_version_is_never_hidden_by_less(releases, tmp_path):
     assert out.splitlines()[-1] == "['full']"  # nothing is left half installed
 
 
-def test_line_ends_that_a_program_changed_are_told(copy):
-    path = copy / "scinli" / "test.jsonl"
-    path.write_bytes(path.read_bytes().replace(b"\n", b"\r\n"))
-    with pytest.raises(ValueError, match="Only its line endings differ"):
-        nlihub.load_dataset("scinli", split="test", data_dir=copy)
-
-
 def test_spacenli_can_be_asked_for_by_its_origin(releases, tmp_path):
     both = tmp_path / "both"
     shutil.copytree(releases / "csv" / "spacenli", both)
@@ -552,7 +545,7 @@ def test_a_bad_download_is_not_kept(releases, fresh_cache, tmp_path, monkeypatch
         thread.start()
         catalogue = json.loads((releases / "sources.json").read_text())
         [variant] = catalogue["bionli"]["files"]["balanced_train"]["variants"]
-        variant["locations"] = [{"url": f"http://127.0.0.1:{server.server_port}/x"}]
+        variant["locations"] = [f"http://127.0.0.1:{server.server_port}/x"]
         (tmp_path / "sources.json").write_text(json.dumps(catalogue))
         monkeypatch.setenv("NLIHUB_SOURCES", str(tmp_path / "sources.json"))
         try:

@@ -38,7 +38,6 @@ def progress_bar(
     items: Iterable[Any] | None = None,
     *,
     n_steps: int | None = None,
-    n_done: int = 0,
     unit: str = "it",
 ) -> "tqdm[Any]":
     """Return a progress bar to iterate over, or to use in a ``with`` block and to ``update``.
@@ -47,7 +46,6 @@ def progress_bar(
         what: The text before the bar.
         items: The items to iterate over; None if the caller counts.
         n_steps: The number of steps; None if it is that of the items, or unknown.
-        n_done: The number of steps done before.
         unit: The unit of a step; ``"B"`` is shown as kB, MB and so on.
     """
     from tqdm.auto import tqdm  # takes long to import
@@ -56,7 +54,6 @@ def progress_bar(
         items,
         desc=what,
         total=n_steps,
-        initial=n_done,
         unit=unit,
         unit_scale=unit == _BYTES,
         delay=1,

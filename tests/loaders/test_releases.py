@@ -448,35 +448,16 @@ def released(release_files, tmp_path):
     return write
 
 
-@pytest.mark.parametrize(
-    ("values", "message"),
-    [
-        ({"label": "unknown"}, "row 3: label 'unknown' is none"),
-        ({"premises": ""}, "row 3: premises is '', expected a string"),
-        ({"prem_num": "1"}, "row 3: prem_num is '1', expected a number"),
-        ({"prem_num": True}, "row 3: prem_num is True, expected a number"),
-        ({"subs": ["a"]}, "row 3: subs is ['a'], expected an object"),
-        ({"src": 3}, "row 3: src is 3, expected a string or null"),
-        ({"more": "x"}, "row 3: unknown fields more"),
-    ],
-)
-def test_a_malformed_released_problem(released, values, message):
-    path = released(lambda rows: rows[3].update(values))
-    with pytest.raises(ReleaseError, match=re.escape(message)):
+def test_a_malformed_released_problem(released):
+    path = released(lambda rows: rows[3].pop("premises"))
+    with pytest.raises(ReleaseError, match=r"row 3: is not a problem .*'premises'"):
         read_released_spacenli(path)
 
 
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        ("{", "not JSON"),
-        ("[]", 'whose "data" is a list'),
-        ('{"data": {}}', "is a list of problems"),
-    ],
-)
-def test_what_is_no_released_sample(tmp_path, text, message):
+@pytest.mark.parametrize("text", ["{", "[]", '{"data": {"a": 1}}', '{"data": [1]}'])
+def test_what_is_no_released_sample(tmp_path, text):
     (tmp_path / "160x200.json").write_text(text)
-    with pytest.raises(ReleaseError, match=message):
+    with pytest.raises(ReleaseError, match="is not a problem of the released sample"):
         read_released_spacenli(tmp_path / "160x200.json")
 
 

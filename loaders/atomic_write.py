@@ -155,37 +155,30 @@ def _swap(new: Path, target: Path, old: Path) -> None:
     Where the system can exchange two names, there is a whole folder at the target at any moment.
     Elsewhere a kill between two renames leaves the old one beside it, in ``old``.
     """
-    if target.exists() and _exchange(new, target):
-        return
-    for attempt in range(_MAX_SWAPS):
+    for attempt in range(_MAX_SWAPS):  # another process may put its own there in between
+        if _exchange(new, target):
+            return
         with suppress(FileNotFoundError):
             target.rename(old.with_name(f"{old.name}-{attempt}"))
-        try:
+        with suppress(OSError):
             new.rename(target)
-        except OSError as error:
-            # Another process has put its own there in between: replace that one too.
-            if error.errno not in (errno.ENOTEMPTY, errno.EEXIST) or attempt == _MAX_SWAPS - 1:
-                raise
-        else:
             return
+    new.rename(target)
 
 
 def _exchange(one: Path, other: Path) -> bool:
-    """Exchange two names in one step; return whether this system and file system can.
+    """Exchange two names in one step; return whether both exist and this system can.
 
-    Linux has renameat2 (since 3.15; glibc 2.28), macOS renamex_np; Python has neither.
+    Linux has renameat2 (since 3.15; glibc 2.28), which Python lacks.
     """
     import ctypes
 
-    names = os.fsencode(one), os.fsencode(other)
-    here, exchange, swap = -100, 2, 2  # AT_FDCWD, RENAME_EXCHANGE, RENAME_SWAP
+    here, exchange = -100, 2  # AT_FDCWD, RENAME_EXCHANGE
     try:
-        library = ctypes.CDLL(None)
-        if hasattr(library, "renameat2"):
-            return bool(library.renameat2(here, names[0], here, names[1], exchange) == 0)
-        return bool(library.renamex_np(*names, swap) == 0)
-    except (AttributeError, OSError, TypeError):  # an old libc; Windows
+        rename = ctypes.CDLL(None).renameat2
+    except (AttributeError, OSError, TypeError):  # another system; an old libc
         return False
+    return bool(rename(here, os.fsencode(one), here, os.fsencode(other), exchange) == 0)
 
 
 @contextmanager

@@ -7,7 +7,7 @@ defect is named with its line. Oddities of texts are counted and kept.
 import csv
 import json
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
@@ -211,6 +211,7 @@ class Layout:
                     oddities[f"{name} {released!r} read as {value}"] = 1
 
     def _places(self, column: Column, names: Sequence[str]) -> list[int]:
+        """Return the places of a column among the names of a file's columns."""
         known = (column.name,) if column.names is None else column.names
         if not known:
             others = (other for other in self.columns if other is not column)
@@ -268,6 +269,7 @@ class Layout:
     def _parse_json(self, file: IO[bytes], defects: "_Defects") -> Iterator[tuple[int, list[Any]]]:
         """Yield the keys of the first row, then the values of each, with their lines."""
         names: list[str] = []
+        known: Set[str] = frozenset()
         for line, text in enumerate(_decode(file, defects), 1):
             try:
                 row = json.loads(text, object_pairs_hook=_without_repeats)
@@ -278,9 +280,9 @@ class Layout:
                 defects.add(line, f"expected one JSON object per line, got {_shown(row)}")
                 continue
             if not names:
-                names = list(row)
+                names, known = list(row), row.keys()
                 yield line, names
-            if row.keys() == set(names):
+            if row.keys() == known:
                 yield line, [row[name] for name in names]
             else:
                 other = f"has the keys {_list(list(row))}, expected {_list(names)}"

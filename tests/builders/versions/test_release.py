@@ -64,6 +64,7 @@ def test_shards_hold_the_same_rows(small, tmp_path, fewer_problems):
 def test_building_again_replaces_and_nothing_is_left_beside(small, tmp_path, fewer_problems):
     nlihub.build("open_spacenli", tmp_path)
     (tmp_path / ".open_spacenli.partial-old").mkdir()  # what a killed build leaves
+    (tmp_path / ".open_spacenli.partial-old.lock").touch()
     nlihub.build("open_spacenli", tmp_path)
     assert contents(tmp_path / "open_spacenli") == contents(small)
     assert [path.name for path in tmp_path.iterdir()] == ["open_spacenli"]

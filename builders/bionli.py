@@ -6,8 +6,13 @@ from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
 from ..loaders.fetching import SourceFile, list_sources
-from ..loaders.fetching.obtain import find_by_rows
-from ..loaders.releases.bionli import CATEGORIES, LABELS, LAYOUT, marked_entities, read_bionli
+from ..loaders.releases.bionli import (
+    CATEGORIES,
+    LABELS,
+    find_bionli,
+    marked_entities,
+    read_bionli,
+)
 from .core.options import BuildOptions
 from .core.release_builder import Columns, Part, ReleaseBuilder, translate
 from .core.schema import SPLITS
@@ -138,8 +143,7 @@ class BioNLI(ReleaseBuilder):
         """
         if options.folder is None:
             return super().find_sources(options)
-        sources = cls.wanted_sources(options)
-        return find_by_rows(sources, options.folder, options.cache_dir, LAYOUT.count_rows)
+        return find_bionli(cls.wanted_sources(options), options.folder, options.cache_dir)
 
 
 def _read_rows(batches: "Iterable[pa.RecordBatch]") -> "Iterator[Columns]":

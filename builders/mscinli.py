@@ -4,7 +4,7 @@ from functools import partial
 
 from ..loaders.errors import SourceNotFoundError
 from ..loaders.fetching import SourceFile, list_sources, obtain
-from ..loaders.releases.mscinli import DOMAINS, read_mscinli
+from ..loaders.releases.mscinli import DOMAINS, LAYOUT
 from ..loaders.releases.scinli import LABELS
 from ..loaders.releases.scinli import LAYOUT as ACL_LAYOUT
 from .core.options import BuildOptions
@@ -146,7 +146,7 @@ class MSciNLI(ReleaseBuilder):
                 **{(domain, split): domain for domain in DOMAINS},
                 ("merged_small", split): MERGED_SMALL if split == "train" else None,
             }
-            parts.append(Part(own[split], read_mscinli, read_pairs, splits))
+            parts.append(Part(own[split], LAYOUT.read, read_pairs, splits))
         for split in SPLITS:
             small = ACL_SMALL if split == "train" else None
             splits = {("plus", split): None, ("plus_small", split): small}

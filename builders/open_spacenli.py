@@ -39,7 +39,7 @@ class OpenSpaceNLI(PatternBuilder):
         offline=True,
         origins=("construct",),
     )
-    SHIPPED = find_pattern_bank(BANK)
+    SHIPPED = (BANK / "patterns.xml", BANK / "world.yaml")
 
     @classmethod
     def wanted_sources(cls, options: BuildOptions) -> list[Source]:

@@ -21,8 +21,7 @@ from ..builders.versions.open import ensure_built
 from ..builders.versions.version import BuiltVersion
 from ..loaders.atomic_write import whole_folder
 from ..loaders.errors import SourceNotFoundError, UnknownNameError, UsageError
-from ..loaders.fetching.obtain import default_cache_dir
-from ..loaders.paths import local_path
+from ..loaders.paths import default_cache_dir, local_path
 from ..publishing.remote import RemoteVersion, parse_reference
 
 #: Where the data is, unless a harness passes it on: see ``NLITask.load``.

@@ -1,6 +1,6 @@
 """Writes a folder or a file whole or not at all.
 
-The one exception is a download (``fetching.download``), which resumes a partial file.
+The one exception is a download (``fetching.obtain``), which is verified before it has its name.
 """
 
 import errno
@@ -9,6 +9,7 @@ import os
 import shutil
 import tempfile
 import time
+import uuid
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -20,7 +21,6 @@ FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 _MAX_SWAPS = 100
 _LEFTOVER_AGE_S = 3600
 _IS_POSIX = os.name == "posix"
-_NEW = ".nlihub-new-"  # how a folder is called until it is locked
 
 
 @contextmanager
@@ -81,10 +81,10 @@ def whole_folder(target: Path, may_replace: Callable[[Path], bool]) -> Iterator[
 
 @contextmanager
 def working_folder(parent: Path, prefix: str) -> Iterator[Path]:
-    """Make a temporary folder, empty but for a lock, that is removed when the block ends.
+    """Make an empty temporary folder that is removed when the block ends.
 
-    It is locked while its process lives; the next call removes the unlocked ones of killed
-    processes.
+    A file beside it is locked while its process lives; the next call removes the unlocked ones of
+    killed processes.
 
     Args:
         parent: Where it is made.
@@ -97,23 +97,24 @@ def working_folder(parent: Path, prefix: str) -> Iterator[Path]:
 
     _make_folder(parent, is_locked=True)
     _remove_leftovers(parent, prefix)
-    # Locked before it has the name by which leftovers are found.
-    start = Path(tempfile.mkdtemp(prefix=_NEW, dir=parent))
-    with FileLock(start / "lock"):
-        work = start.rename(start.with_name(prefix + start.name.removeprefix(_NEW)))
+    work = parent / f"{prefix}{uuid.uuid4().hex}"
+    lock = parent / f"{work.name}.lock"
+    with FileLock(lock):
         try:
+            work.mkdir(mode=0o700)
             with names_full_disk(parent):
                 yield work
         finally:
             shutil.rmtree(work, ignore_errors=True)
+            lock.unlink(missing_ok=True)
 
 
 def _make_folder(folder: Path, *, is_locked: bool = False) -> None:
     if is_locked and not _IS_POSIX:
         raise OutputError(
-            f"{folder}: expected Linux or another POSIX system, since a folder in which a file is "
-            "open (its lock) is renamed and removed. On Windows use WSL; metrics, and datasets "
-            "that are built already or on the Hub, do without."
+            f"{folder}: expected Linux or another POSIX system, since folders and locks in use are "
+            "renamed and removed. On Windows use WSL; metrics, and datasets that are built already "
+            "or on the Hub, do without."
         )
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -134,19 +135,10 @@ def _check_replaceable(target: Path, may_replace: Callable[[Path], bool]) -> Non
 def _remove_leftovers(folder: Path, prefix: str) -> None:
     from filelock import FileLock, Timeout
 
-    for leftover in folder.glob(f"{glob.escape(prefix)}*"):
-        with suppress(Timeout, OSError), FileLock(leftover / "lock", timeout=0):
-            shutil.rmtree(leftover, ignore_errors=True)
-    for unlocked in folder.glob(f"{_NEW}*"):
-        with suppress(OSError):
-            if _is_left_over(unlocked):
-                (unlocked / "lock").unlink(missing_ok=True)
-                unlocked.rmdir()  # fails where it has files: then it is not ours
-
-
-def _is_left_over(path: Path) -> bool:
-    """Return whether a nameless piece of work is old enough to be of a process that was killed."""
-    return time.time() - path.stat().st_mtime > _LEFTOVER_AGE_S
+    for lock in folder.glob(f"{glob.escape(prefix)}*.lock"):
+        with suppress(Timeout, OSError), FileLock(lock, timeout=0):
+            shutil.rmtree(lock.with_suffix(""), ignore_errors=True)
+            lock.unlink(missing_ok=True)
 
 
 def _swap(new: Path, target: Path, old: Path) -> None:
@@ -155,37 +147,30 @@ def _swap(new: Path, target: Path, old: Path) -> None:
     Where the system can exchange two names, there is a whole folder at the target at any moment.
     Elsewhere a kill between two renames leaves the old one beside it, in ``old``.
     """
-    if target.exists() and _exchange(new, target):
-        return
-    for attempt in range(_MAX_SWAPS):
+    for attempt in range(_MAX_SWAPS):  # another process may put its own there in between
+        if _exchange(new, target):
+            return
         with suppress(FileNotFoundError):
             target.rename(old.with_name(f"{old.name}-{attempt}"))
-        try:
+        with suppress(OSError):
             new.rename(target)
-        except OSError as error:
-            # Another process has put its own there in between: replace that one too.
-            if error.errno not in (errno.ENOTEMPTY, errno.EEXIST) or attempt == _MAX_SWAPS - 1:
-                raise
-        else:
             return
+    new.rename(target)
 
 
 def _exchange(one: Path, other: Path) -> bool:
-    """Exchange two names in one step; return whether this system and file system can.
+    """Exchange two names in one step; return whether both exist and this system can.
 
-    Linux has renameat2 (since 3.15; glibc 2.28), macOS renamex_np; Python has neither.
+    Linux has renameat2 (since 3.15; glibc 2.28), which Python lacks.
     """
     import ctypes
 
-    names = os.fsencode(one), os.fsencode(other)
-    here, exchange, swap = -100, 2, 2  # AT_FDCWD, RENAME_EXCHANGE, RENAME_SWAP
+    here, exchange = -100, 2  # AT_FDCWD, RENAME_EXCHANGE
     try:
-        library = ctypes.CDLL(None)
-        if hasattr(library, "renameat2"):
-            return bool(library.renameat2(here, names[0], here, names[1], exchange) == 0)
-        return bool(library.renamex_np(*names, swap) == 0)
-    except (AttributeError, OSError, TypeError):  # an old libc; Windows
+        rename = ctypes.CDLL(None).renameat2
+    except (AttributeError, OSError, TypeError):  # another system; an old libc
         return False
+    return bool(rename(here, os.fsencode(one), here, os.fsencode(other), exchange) == 0)
 
 
 @contextmanager
@@ -207,7 +192,7 @@ def whole_file(target: Path) -> Iterator[Path]:
     _make_folder(target.parent)
     for leftover in target.parent.glob(f".{glob.escape(target.name)}.*.partial{target.suffix}"):
         with suppress(OSError):  # of a process that was killed, surely so after an hour
-            if _is_left_over(leftover):
+            if time.time() - leftover.stat().st_mtime > _LEFTOVER_AGE_S:
                 leftover.unlink()
     handle, name = tempfile.mkstemp(f".partial{target.suffix}", f".{target.name}.", target.parent)
     os.close(handle)

@@ -4,11 +4,7 @@ Each bound has a name, a default and the error of what is beyond it. None is an 
 beyond what releases, papers and abstracts have.
 """
 
-import tarfile
-from pathlib import Path
-from typing import IO, Protocol
-
-from .errors import NotDataError, RecordError
+from .errors import RecordError
 
 #: Of one paper, abstract or document, in bytes; beyond it a ``RecordError``, "too large".
 MAX_RECORD_BYTES = 1 << 26
@@ -32,24 +28,13 @@ MAX_CONCLUSION_CHARS = 4_000
 MAX_UNPACKED_BYTES = 1 << 34
 #: Of the answer of a model's server, in bytes; beyond it the question counts as refused.
 MAX_ANSWER_BYTES = 1 << 23
-#: So often may what reads an archive come to its end; then it is cut, or declares what it has not.
-_MAX_READS_AT_END = 16
-_CHUNK_BYTES = 1 << 20
 
 
-def too_large() -> RecordError:
-    """Return the error for a paper of more than ``MAX_RECORD_BYTES``."""
-    return RecordError("too large", f"one paper takes more than {MAX_RECORD_BYTES:,} bytes")
-
-
-def too_many(number: int, what: str) -> RecordError:
-    """Return the error for a paper of more than ``MAX_VALUES`` or ``MAX_TAGS``."""
-    return RecordError("too large", f"one paper has more than {number:,} {what}")
-
-
-def token_too_large(line: int) -> RecordError:
-    """Return the error for a tag of more than ``MAX_TOKEN_BYTES``."""
-    return RecordError("too large", f"one tag takes more than {MAX_TOKEN_BYTES:,} bytes", line)
+def too_large(
+    detail: str = f"takes more than {MAX_RECORD_BYTES:,} bytes", line: int = 0
+) -> RecordError:
+    """Return the error for a paper or abstract that is beyond a bound."""
+    return RecordError("too large", f"one paper {detail}", line)
 
 
 def is_whole_number(text: str) -> bool:
@@ -59,60 +44,3 @@ def is_whole_number(text: str) -> bool:
     (True, False, False)
     """
     return 0 < len(text) <= MAX_DIGITS and text.isascii() and text.isdigit()
-
-
-def copy_bounded(
-    source: "SupportsRead", target: IO[bytes], name: Path, n_bytes: int | None
-) -> None:
-    """Copy what is unpacked, as long as it may be what it should be.
-
-    Args:
-        source: What is unpacked.
-        target: Where it goes.
-        name: The packed file, for the message.
-        n_bytes: The known size; None bounds it by ``MAX_UNPACKED_BYTES``.
-
-    Raises:
-        NotDataError: There is more.
-    """
-    left = MAX_UNPACKED_BYTES if n_bytes is None else n_bytes
-    while chunk := source.read(_CHUNK_BYTES):
-        left -= len(chunk)
-        if left < 0:
-            known = "its published size" if n_bytes is not None else "what is unpacked at most"
-            size = MAX_UNPACKED_BYTES if n_bytes is None else n_bytes
-            raise NotDataError(f"{name} unpacks to more than {size:,} bytes, {known}.")
-        target.write(chunk)
-
-
-class SupportsRead(Protocol):
-    """What bytes can be read from."""
-
-    def read(self, size: int, /) -> bytes:
-        """Read some bytes."""
-        ...
-
-
-class EndingStream:
-    """A stream of an archive that says when more is read of it than it has, again and again.
-
-    A header of 512 bytes may declare a member of petabytes, which tarfile passes over in steps of
-    10 kB, whether there is anything or not.
-    """
-
-    def __init__(self, stream: IO[bytes]) -> None:
-        self._stream = stream
-        self._n_reads_at_end = 0
-
-    def read(self, size: int = -1) -> bytes:
-        """Read some bytes.
-
-        Raises:
-            tarfile.ReadError: The end was read too often.
-        """
-        found = self._stream.read(size)
-        if not found:
-            self._n_reads_at_end += 1
-            if self._n_reads_at_end > _MAX_READS_AT_END:
-                raise tarfile.ReadError("a member is larger than the rest of the archive")
-        return found

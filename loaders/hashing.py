@@ -8,7 +8,6 @@ from importlib.resources import files
 from pathlib import Path
 
 _PACKAGE = __package__.partition(".")[0]
-_CHUNK_BYTES = 1 << 20
 _SETTLED_NS = 2_000_000_000
 
 
@@ -60,14 +59,13 @@ def _hash_once(path: Path, with_git_blob: bool, state: tuple[int, ...]) -> FileH
 
 def _hash(path: Path, with_git_blob: bool) -> FileHash:
     size = path.stat().st_size
-    sha256 = hashlib.sha256()
-    blob = hashlib.sha1(b"blob %d\0" % size, usedforsecurity=False) if with_git_blob else None
     with path.open("rb") as file:
-        while chunk := file.read(_CHUNK_BYTES):
-            sha256.update(chunk)
-            if blob is not None:
-                blob.update(chunk)
-    return FileHash(size, sha256.hexdigest(), blob.hexdigest() if blob else None)
+        sha256 = hashlib.file_digest(file, "sha256").hexdigest()
+        if not with_git_blob:
+            return FileHash(size, sha256)
+        file.seek(0)
+        blob = hashlib.sha1(b"blob %d\0" % size, usedforsecurity=False)
+        return FileHash(size, sha256, hashlib.file_digest(file, lambda: blob).hexdigest())
 
 
 @cache

@@ -5,7 +5,7 @@ from typing import Any
 
 import orjson
 
-from .bounds import MAX_VALUES, too_many
+from .bounds import MAX_VALUES, too_large
 from .errors import RecordError
 
 
@@ -31,7 +31,7 @@ def parse_record(text: bytes) -> Any:
     """
     # A shorter text cannot have as many; in a longer one those within strings count, too.
     if len(text) > MAX_VALUES and sum(map(text.count, (b",", b"[", b"{"))) > MAX_VALUES:
-        raise too_many(MAX_VALUES, "values")
+        raise too_large(f"has more than {MAX_VALUES:,} values")
     try:
         return orjson.loads(text)
     except orjson.JSONDecodeError as error:

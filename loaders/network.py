@@ -1,4 +1,4 @@
-"""One retry policy for downloads (``fetching.download``), the Hub and model servers.
+"""Downloads, and one retry policy for these, the Hub and model servers.
 
 A request is sent again after the statuses 408, 425, 429 and 5xx and after a broken connection,
 never after another refusal. The wait is what ``Retry-After`` asks for, else it doubles with each
@@ -8,14 +8,23 @@ errors are broken connections.
 
 import os
 import random
-import re
 import socket
+import time
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from itertools import count
+from pathlib import Path
+from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
 from urllib.request import getproxies
 
 from .errors import DownloadError
+from .progress import progress_bar
 
+if TYPE_CHECKING:
+    import requests
+
+_CHUNK_BYTES = 1 << 18
+_TIMEOUT_S = 30
 _MAX_WAIT_S = 60.0
 _PASSING = frozenset({408, 425, 429})
 
@@ -25,12 +34,12 @@ def is_switched_on(variable: str) -> bool:
     return os.environ.get(variable, "").upper() in ("1", "ON", "YES", "TRUE")
 
 
-def check_reachable(url: str, host: str) -> None:
+def check_reachable(url: str, server: str | None = None) -> None:
     """Refuse a download when offline, at once instead of after retries.
 
     Args:
         url: The address.
-        host: The host of that address.
+        server: The address that is asked for it, where that is another.
 
     Raises:
         DownloadError: ``HF_HUB_OFFLINE`` or ``HF_DATASETS_OFFLINE`` is set, or the name of the host
@@ -44,6 +53,7 @@ def check_reachable(url: str, host: str) -> None:
         )
     if getproxies():
         return  # then the proxy resolves names
+    host = urlsplit(server or url).hostname or ""
     try:
         socket.getaddrinfo(host, None)
     except OSError as error:
@@ -67,17 +77,13 @@ def wait_asked_for(retry_after: str | None) -> float | None:
         >>> wait_asked_for("7"), wait_asked_for("3600"), wait_asked_for("soon")
         (7.0, 60.0, None)
     """
-    from email.utils import parsedate_to_datetime
+    from urllib3 import Retry  # takes long to import
+    from urllib3.exceptions import InvalidHeader
 
-    header = (retry_after or "").strip()
-    if re.fullmatch(r"[0-9]+(?:\.[0-9]+)?", header):
-        return min(float(header), _MAX_WAIT_S)
     try:
-        when = parsedate_to_datetime(header)
-    except ValueError:
+        return min(float(Retry().parse_retry_after(retry_after or "")), _MAX_WAIT_S)
+    except InvalidHeader:
         return None
-    left = (when.replace(tzinfo=when.tzinfo or UTC) - datetime.now(UTC)).total_seconds()
-    return min(max(left, 0.0), _MAX_WAIT_S)
 
 
 @dataclass(frozen=True)
@@ -114,3 +120,58 @@ class Retries:
             return asked_s
         backoff = min(self.first_wait_s * 2.0 ** (attempt - 1), _MAX_WAIT_S)
         return backoff * random.uniform(0.5, 1.0) if self.is_uneven else backoff
+
+
+_DOWNLOADS = Retries(max_attempts=5)
+
+
+def download(url: str, target: Path) -> None:
+    """Download a file over HTTP; each attempt starts anew.
+
+    Args:
+        url: The address.
+        target: Where it goes; part of it may be left there after an error.
+
+    Raises:
+        DownloadError: It cannot be downloaded.
+    """
+    import requests  # takes long to import
+
+    check_reachable(url)
+    for attempt in count(1):
+        asked_s = None
+        try:
+            with requests.get(
+                url, headers={"Accept-Encoding": "identity"}, stream=True, timeout=_TIMEOUT_S
+            ) as answer:
+                trouble = f"{answer.status_code} {answer.reason}"
+                asked_s = wait_asked_for(answer.headers.get("Retry-After"))
+                if answer.status_code == requests.codes.ok:
+                    trouble = _receive(answer, target)
+                    if not trouble:
+                        return
+                elif not is_passing(answer.status_code):
+                    raise DownloadError(f"{url} cannot be downloaded: {trouble}.")
+        except requests.RequestException as error:
+            trouble = str(error)
+        wait_s = _DOWNLOADS.wait_s(attempt, asked_s)
+        if wait_s is None:
+            raise DownloadError(f"{url} cannot be downloaded: {trouble}.")
+        time.sleep(wait_s)
+
+
+def _receive(answer: "requests.Response", target: Path) -> str:
+    """Write the body of an answer; return what is wrong with it, empty if nothing is."""
+    length = answer.headers.get("Content-Length", "")
+    total = int(length) if length.isdecimal() else None
+    name = answer.url.rpartition("/")[2]
+    with progress_bar(name, n_steps=total, unit="B") as progress, target.open("wb") as file:
+        for chunk in answer.iter_content(_CHUNK_BYTES):
+            try:
+                file.write(chunk)
+            except OSError as error:  # no space left, which names no file
+                error.filename = str(target)
+                raise
+            progress.update(len(chunk))
+    n_bytes = answer.raw.tell()
+    return "" if total in (None, n_bytes) else f"{n_bytes} of {total} bytes came"

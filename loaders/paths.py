@@ -1,6 +1,7 @@
 """Paths as users give them, in Python, on the command line and in the environment."""
 
-from errno import ELOOP
+import os
+from errno import EACCES, ELOOP, EPERM, EROFS
 from os import PathLike
 from pathlib import Path
 
@@ -33,3 +34,27 @@ def local_path(given: str | PathLike[str]) -> Path:
         if error.errno == ELOOP:
             raise UsageError(f"{given} is a link that leads back to itself.") from None
     return path
+
+
+def default_cache_dir() -> Path:
+    """Return ``$NLIHUB_CACHE``, or ``nlihub`` in the Hugging Face home."""
+    from huggingface_hub.constants import HF_HOME
+
+    return local_path(os.environ.get("NLIHUB_CACHE") or Path(HF_HOME) / "nlihub")
+
+
+def advise_on_cache(error: OSError) -> str:
+    """Return how to move a cache that one may not write to; empty where that is not the error."""
+    from huggingface_hub.constants import HF_HOME
+
+    if not isinstance(error.filename, str) or error.errno not in (EACCES, EPERM, EROFS):
+        return ""
+    moved = {name: os.environ.get(name) for name in ("HF_DATASETS_CACHE", "HF_HUB_CACHE")}
+    caches = {"NLIHUB_CACHE": default_cache_dir(), **moved, "HF_HOME": HF_HOME}
+    for variable, folder in caches.items():
+        if folder and (
+            Path(error.filename).is_relative_to(folder)
+            or Path(folder).is_relative_to(error.filename)
+        ):
+            return f". Set {variable} to a folder for the cache that you may write to."
+    return ""

@@ -7,14 +7,16 @@
 - ``watch`` is for such work that may take minutes or hours, such as an epoch or a pass over a
   corpus: a bar that leaves no trace on a terminal, a line a minute elsewhere, with the time left.
 
+- ``kept_when_interrupted`` says what stays of work that is interrupted.
+
 Warnings go through ``logging``. Only the command line prints.
 """
 
 import math
 import sys
 import time
-from collections.abc import Callable, Iterable
-from contextlib import AbstractContextManager
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import AbstractContextManager, contextmanager
 from typing import TYPE_CHECKING, Any, Protocol
 
 if TYPE_CHECKING:
@@ -36,7 +38,6 @@ def progress_bar(
     items: Iterable[Any] | None = None,
     *,
     n_steps: int | None = None,
-    n_done: int = 0,
     unit: str = "it",
 ) -> "tqdm[Any]":
     """Return a progress bar to iterate over, or to use in a ``with`` block and to ``update``.
@@ -45,7 +46,6 @@ def progress_bar(
         what: The text before the bar.
         items: The items to iterate over; None if the caller counts.
         n_steps: The number of steps; None if it is that of the items, or unknown.
-        n_done: The number of steps done before.
         unit: The unit of a step; ``"B"`` is shown as kB, MB and so on.
     """
     from tqdm.auto import tqdm  # takes long to import
@@ -54,11 +54,27 @@ def progress_bar(
         items,
         desc=what,
         total=n_steps,
-        initial=n_done,
         unit=unit,
         unit_scale=unit == _BYTES,
         delay=1,
     )
+
+
+@contextmanager
+def kept_when_interrupted(note: str | Callable[[], str]) -> Iterator[None]:
+    """Add a note to an interrupt in the block, which the command line prints.
+
+    An interrupt is a ``KeyboardInterrupt``, or the ``SystemExit`` that the command line makes of
+    SIGTERM.
+
+    Args:
+        note: What is kept and how to go on, in a sentence, or what returns it then.
+    """
+    try:
+        yield
+    except (KeyboardInterrupt, SystemExit) as interrupt:
+        interrupt.add_note(note if isinstance(note, str) else note())
+        raise
 
 
 class Watch(Protocol):

@@ -15,7 +15,7 @@ from ..builders.versions.manifest import Manifest, Split
 from ..builders.versions.version import BuiltVersion
 from ..loaders.atomic_write import working_folder
 from ..loaders.errors import UsageError, VersionError
-from ..loaders.fetching.obtain import default_cache_dir
+from ..loaders.paths import default_cache_dir
 
 _TAG = re.compile(r"v((?:0|[1-9][0-9]*)(?:\.(?:0|[1-9][0-9]*)){2})")
 

@@ -13,7 +13,7 @@ from ..builders.core.sql import Database, open_database
 from ..builders.versions.manifest import Manifest
 from ..builders.versions.version import BuiltVersion
 from ..loaders.errors import UsageError, VerificationError
-from ..loaders.fetching.obtain import default_cache_dir
+from ..loaders.paths import default_cache_dir
 from ..loaders.progress import progress_bar
 
 _HASH_BYTES = 8

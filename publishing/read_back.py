@@ -20,8 +20,8 @@ from ..builders.core.row_digests import both_digests, row_hashes
 from ..builders.versions.manifest import Manifest
 from ..loaders.atomic_write import working_folder
 from ..loaders.errors import HubError
-from ..loaders.fetching.obtain import default_cache_dir
 from ..loaders.network import is_passing
+from ..loaders.paths import default_cache_dir
 from .hub.calls import RETRIES, status_of
 
 _READER = "nlihub.publishing.read_back"

@@ -28,9 +28,9 @@ from ..loaders.errors import (
     VerificationError,
     VersionError,
 )
-from ..loaders.fetching.obtain import default_cache_dir
-from ..loaders.fetching.verification import check_recorded, record_hash
+from ..loaders.fetching.lock import check_recorded, record_hash
 from ..loaders.hashing import hash_file
+from ..loaders.paths import default_cache_dir
 from .changes import match_version, published_numbers, version_tag
 from .hub.calls import status_of
 from .hub.client import cached_references

@@ -112,7 +112,6 @@ def _releases() -> Reader:
         "scinli.csv": _written(lambda path: write_csv(path, scinli), "test.csv"),
         "bionli.csv": _written(lambda path: write_csv(path, bionli), "test.csv"),
         "spacenli.json": json.dumps({"data": [problem] * 3}).encode(),
-        "spacenli.parquet": _parquet([problem] * 3),
     }
 
     def read(path: Path) -> None:

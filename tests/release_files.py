@@ -331,26 +331,3 @@ def _bionli_counts():
         }
         for config in ("full", "balanced")
     }
-
-
-def mirror(path, to, labels_as_ids=False, drop=()):
-    """The sample as a mirror stores it: Parquet, every variable of every pattern in ``subs``."""
-    import datasets
-
-    rows = json.loads(path.read_text())["data"]
-    names = sorted({name for row in rows for name in row["subs"]})
-    optional = ("src", "cat", "rel", "seed")
-    columns = [c for c in dict.fromkeys(k for row in rows for k in row) if c not in drop]
-    full = [
-        {
-            **{c: row.get(c) if c in optional else row[c] for c in columns if c != "subs"},
-            "subs": {name: row["subs"].get(name) for name in names},
-        }
-        for row in rows
-    ]
-    table = datasets.Dataset.from_list(full)
-    if labels_as_ids:
-        feature = datasets.ClassLabel(names=["contradiction", "entailment", "neutral"])
-        table = table.cast_column("label", feature)
-    table.to_parquet(to)
-    return to

@@ -11,8 +11,9 @@ from ...builders.versions.manifest import Manifest
 from ...loaders.errors import SourceNotFoundError, UsageError
 from ...loaders.fetching.catalogue import list_sources
 from ...loaders.fetching.local import find_local
-from ...loaders.fetching.obtain import default_cache_dir, is_downloaded
+from ...loaders.fetching.obtain import is_downloaded
 from ...loaders.json_text import parse_json
+from ...loaders.paths import default_cache_dir
 from .entries import NEEDS, Entry
 
 #: The files by which folders are told apart; a test compares them with those that are written.

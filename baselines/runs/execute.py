@@ -16,9 +16,8 @@ import pyarrow.compute as pc
 
 from ...loaders.errors import OutputError, SchemaError, UsageError
 from ...loaders.hashing import hash_file
-from ...loaders.interrupts import kept_when_interrupted
 from ...loaders.paths import local_path
-from ...loaders.progress import Tell, silent
+from ...loaders.progress import Tell, kept_when_interrupted, silent
 from ..evaluation.gold import GoldRows, align_labels
 from ..evaluation.scoring import ScoringOptions, score_predictions
 from .config import RunConfig

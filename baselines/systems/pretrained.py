@@ -23,8 +23,7 @@ from transformers.models.auto.tokenization_auto import get_tokenizer_config
 
 from ...loaders.atomic_write import whole_file
 from ...loaders.errors import ModelError, SourceNotFoundError
-from ...loaders.fetching.obtain import default_cache_dir
-from ...loaders.paths import local_path
+from ...loaders.paths import default_cache_dir, local_path
 from ..evaluation.gold import GoldRows
 from ..runs.config import RunConfig
 from ..training.batches import EncodedRows

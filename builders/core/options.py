@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from ...loaders.errors import UnknownNameError, UsageError
-from ...loaders.fetching.obtain import default_cache_dir
+from ...loaders.paths import default_cache_dir
 from .schema import SPLITS
 from .spec import DatasetSpec
 

@@ -178,12 +178,12 @@ class ReleaseRows:
         splits = {key: which for key, which in part.splits.items() if key in self.keys}
         is_known = file.is_known
         drawn = {
-            draw: draw.find_ids(part.columns(part.read(file.path, is_known=is_known)))
+            draw: draw.find_ids(part.columns(part.read(file.path)))
             for draw in splits.values()
             if isinstance(draw, Draw)
         }
         tables = [schema.empty_table().select(_CHECKED)]
-        for columns in part.columns(part.read(file.path, oddities, is_known=is_known)):
+        for columns in part.columns(part.read(file.path, oddities)):
             table = _encode(columns, part.id_prefix, features, schema)
             tables.append(table.select(_CHECKED))
             members: dict[Key, pa.BooleanArray | None] = {}

@@ -21,8 +21,7 @@ from filelock import FileLock, Timeout
 from ...loaders.atomic_write import whole_folder
 from ...loaders.corpora.papers.files import PaperFile
 from ...loaders.hashing import code_hash
-from ...loaders.interrupts import kept_when_interrupted
-from ...loaders.progress import watch
+from ...loaders.progress import kept_when_interrupted, watch
 from ..core.base import ROW_CODE
 from ..core.options import BuildOptions
 from ..core.sql import Database, Statement, Tables

@@ -6,8 +6,9 @@ from dataclasses import asdict, dataclass, field, fields, is_dataclass
 from pathlib import Path
 from typing import Any, get_args, get_origin
 
+import orjson
+
 from ...loaders.errors import VerificationError
-from ...loaders.json_text import parse_json
 
 FILE_NAME = "manifest.json"
 #: The files of every version besides the manifest and those with rows.
@@ -130,7 +131,7 @@ class Manifest:
             VerificationError: It does not have this format.
         """
         try:
-            found = parse_json(content)
+            found = orjson.loads(content)
             if isinstance(found, dict) and found.get("format") != FORMAT:
                 raise VerificationError(f"{where} was made by a newer nlihub; update this one.")
             manifest: Manifest = _read(cls, found, "the manifest")

@@ -18,9 +18,8 @@ from filelock import FileLock
 
 from ...loaders.atomic_write import names_full_disk
 from ...loaders.errors import OutputError, SourceNotFoundError, UsageError, VerificationError
-from ...loaders.fetching.obtain import advise_on_cache, default_cache_dir
 from ...loaders.hashing import code_hash, hash_file
-from ...loaders.paths import local_path
+from ...loaders.paths import advise_on_cache, default_cache_dir, local_path
 from ..core.base import ROW_CODE, NLIBuilder
 from ..core.options import BuildOptions, check_split
 from ..core.registry import NAMESPACE, find_builder, get_builder
@@ -51,7 +50,8 @@ def ensure_built(builder: type[NLIBuilder], options: BuildOptions) -> BuiltVersi
     folder = options.cache_dir / "built" / f"{spec.version}-{_key(builder, options)[:16]}"
     target = folder / spec.name
     if _is_whole(target):
-        builder.read_unknown_sources(options)
+        if builder.wanted_sources(options):
+            builder.read_unknown_sources(options)
         return BuiltVersion(target)
     folder.mkdir(parents=True, exist_ok=True)
     with FileLock(folder / f".{spec.name}.lock"):  # another process may do it meanwhile
@@ -219,14 +219,14 @@ def load_config(
     version = ensure_built(builder, replace(options, splits=splits))
     place = Path(arguments.get("cache_dir") or datasets.config.HF_DATASETS_CACHE)
     try:
+        return datasets.load_dataset(
+            str(version.folder), config, split=split, streaming=streaming, **arguments
+        )
+    except OSError as error:  # even locks are files in the cache
+        if advice := advise_on_cache(error):
+            raise OutputError(f"{error}{advice}") from None
         with names_full_disk(place):
-            return datasets.load_dataset(
-                str(version.folder), config, split=split, streaming=streaming, **arguments
-            )
-    except PermissionError as error:  # even locks are files in the cache
-        if not (advice := advise_on_cache(error)):
             raise
-        raise OutputError(f"{error}{advice}") from None
 
 
 def check_arguments(arguments: Iterable[str]) -> None:

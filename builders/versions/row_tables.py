@@ -12,7 +12,7 @@ from typing import Any
 import pyarrow as pa
 
 from ...loaders.errors import OutputError
-from ...loaders.fetching.obtain import default_cache_dir
+from ...loaders.paths import default_cache_dir
 from ..core.schema import TEXTS
 from ..core.sql import Database, list_of_texts, open_database
 from .version import BuiltVersion

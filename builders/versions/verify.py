@@ -20,8 +20,8 @@ from datasets import Features
 from ...loaders.atomic_write import names_full_disk, working_folder
 from ...loaders.errors import NLIHubError, OutputError, UsageError, VerificationError
 from ...loaders.fetching import list_sources
-from ...loaders.fetching.obtain import default_cache_dir
 from ...loaders.hashing import hash_file
+from ...loaders.paths import default_cache_dir
 from ...loaders.progress import progress_bar
 from ..core.options import BuildOptions
 from ..core.published_counts import count_values, differing_counts

@@ -10,7 +10,7 @@ from typing import Any
 from ...loaders.atomic_write import whole_folder
 from ...loaders.errors import OutputError, VerificationError
 from ...loaders.hashing import identify
-from ...loaders.interrupts import kept_when_interrupted
+from ...loaders.progress import kept_when_interrupted
 from ..core.base import NLIBuilder
 from ..core.options import BuildOptions, Key
 from ..core.spec import DatasetSpec

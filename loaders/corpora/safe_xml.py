@@ -15,14 +15,7 @@ from typing import IO
 from xml.etree import ElementTree
 from xml.parsers import expat
 
-from ..bounds import (
-    MAX_RECORD_BYTES,
-    MAX_TAGS,
-    MAX_TOKEN_BYTES,
-    token_too_large,
-    too_large,
-    too_many,
-)
+from ..bounds import MAX_RECORD_BYTES, MAX_TAGS, MAX_TOKEN_BYTES, too_large
 from ..errors import BankError, Defect, RecordError
 
 #: The errors of a parser where XML is not well-formed, or its encoding unknown or not kept.
@@ -137,10 +130,11 @@ def parse_tree(stream: IO[bytes], roots: Collection[str]) -> ElementTree.Element
                 raise too_large()
             n_tags += chunk.count(b"<")
             if n_tags > MAX_TAGS:
-                raise too_many(MAX_TAGS, "tags")
+                raise too_large(f"has more than {MAX_TAGS:,} tags")
             parser.Parse(chunk, False)
             if n_bytes - parser.CurrentByteIndex > MAX_TOKEN_BYTES:
-                raise token_too_large(parser.CurrentLineNumber)
+                detail = f"has a tag of more than {MAX_TOKEN_BYTES:,} bytes"
+                raise too_large(detail, parser.CurrentLineNumber)
         parser.Parse(b"", True)
     except XML_ERRORS as error:
         raise xml_problem(error) from None

@@ -14,7 +14,7 @@ from typing import IO, Protocol, cast
 
 import pyarrow as pa
 
-from ..bounds import MAX_RECORD_BYTES, EndingStream, too_large
+from ..bounds import MAX_RECORD_BYTES, too_large
 from ..errors import RecordError
 
 _TAR_MARK, _TAR_MARK_AT = b"ustar", 257
@@ -25,6 +25,8 @@ UNREADABLE = (
     UnicodeDecodeError,  # the name of a column in Parquet
 )
 
+#: So often may what reads an archive come to its end; then it is cut, or declares what it has not.
+_MAX_READS_AT_END = 16
 _BOM = b"\xef\xbb\xbf"
 _HEAD_BYTES = 512  # the mark of a tar archive among them
 _FILE_BUFFER_BYTES = 1 << 18  # larger than a line, else reading lines takes half as long again
@@ -127,7 +129,7 @@ def read_members(stream: IO[bytes]) -> Iterator[tuple[str, BufferedReader | None
     Raises:
         tarfile.TarError: The archive is damaged or ends in the middle.
     """
-    ending = cast(IO[bytes], EndingStream(stream))
+    ending = cast(IO[bytes], _Archive(stream))
     with tarfile.open(fileobj=ending, mode="r|", tarinfo=_Member) as archive:
         while (member := archive.next()) is not None:
             archive.members.clear()  # type: ignore[attr-defined]  # else it remembers every one
@@ -135,6 +137,25 @@ def read_members(stream: IO[bytes]) -> Iterator[tuple[str, BufferedReader | None
                 yield member.name, cast(BufferedReader, archive.extractfile(member))
             elif member.issym() or member.islnk():
                 yield member.name, None
+
+
+class _Archive:
+    """A stream that refuses to be read beyond its end again and again.
+
+    A header of 512 bytes may declare a member of petabytes, which tarfile passes over in steps of
+    10 kB, whether there is anything or not.
+    """
+
+    def __init__(self, stream: IO[bytes]) -> None:
+        self._stream = stream
+        self._n_reads_at_end = 0
+
+    def read(self, size: int = -1) -> bytes:
+        found = self._stream.read(size)
+        self._n_reads_at_end += not found
+        if self._n_reads_at_end > _MAX_READS_AT_END:
+            raise tarfile.ReadError("a member is larger than the rest of the archive")
+        return found
 
 
 class _Member(tarfile.TarInfo):

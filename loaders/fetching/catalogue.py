@@ -1,6 +1,8 @@
 """The catalogue of source files, ``sources.json``: their formats, addresses and hashes."""
 
+import json
 import os
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
@@ -10,42 +12,10 @@ from typing import Any
 
 from ..errors import NLIHubError, SourceNotFoundError, UnknownNameError
 from ..hashing import FileHash
-from ..json_text import parse_json
 from ..paths import local_path
 
 #: The environment variable that names another catalogue, as for a mirror inside an organisation.
 ENVIRONMENT_VARIABLE = "NLIHUB_SOURCES"
-
-
-@dataclass(frozen=True)
-class WebFile:
-    """A file at an address of the web."""
-
-    url: str
-
-    def __str__(self) -> str:
-        return self.url
-
-
-@dataclass(frozen=True)
-class HubFile:
-    """A file of a Hub repository of type dataset.
-
-    Attributes:
-        repo: The repository, ``"ORG/NAME"``.
-        revision: Branch, tag or full commit.
-        path: Its path in the repository.
-    """
-
-    repo: str
-    revision: str
-    path: str
-
-    def __str__(self) -> str:
-        return f"https://huggingface.co/datasets/{self.repo}/resolve/{self.revision}/{self.path}"
-
-
-Location = WebFile | HubFile
 
 
 @dataclass(frozen=True)
@@ -54,14 +24,15 @@ class Variant:
 
     Attributes:
         path: Its path in the release.
-        locations: Where it can be downloaded, the best first; none if a person must get it.
+        locations: Addresses to download it from, the best first; none if a person must get it. A
+            file of the Hub is ``https://huggingface.co/datasets/ORG/NAME/resolve/REVISION/PATH``.
         bytes: Its size; None if unknown.
         sha256: Its hash, 64 hexadecimal digits; None if unknown.
         git_blob: Its id in git, 40 hexadecimal digits; None if unknown.
     """
 
     path: str
-    locations: tuple[Location, ...] = ()
+    locations: tuple[str, ...] = ()
     bytes: int | None = None
     sha256: str | None = None
     git_blob: str | None = None
@@ -93,6 +64,9 @@ class Source:
         variants: Its formats; the first is preferred.
         rows: Its number of records, as published; None if records are not counted.
         instructions: How a person gets it, if no program can.
+
+    Raises:
+        ValueError: It has no variant, one that nobody can get, or a malformed hash.
     """
 
     dataset: str
@@ -102,25 +76,16 @@ class Source:
     instructions: str | None = None
 
     def __post_init__(self) -> None:
-        problems = []
         if not self.variants:
-            problems.append("it has no variant")
+            raise ValueError(f"{self.name} of {self.dataset} has no variant")
         for variant in self.variants:
-            if not variant.locations and not self.instructions:
-                problems.append(f"{variant.path} has neither locations nor instructions")
-            if variant.sha256 is not None and len(variant.sha256) != 64:
-                problems.append(f"{variant.path} has a sha256 of {len(variant.sha256)} digits")
-            if variant.git_blob is not None and len(variant.git_blob) != 40:
-                problems.append(f"{variant.path} has a git blob of {len(variant.git_blob)} digits")
-            if variant.bytes is not None and variant.bytes <= 0:
-                problems.append(f"{variant.path} has {variant.bytes} bytes")
-            for place in variant.locations:
-                if isinstance(place, WebFile) and not place.url.startswith(("http:", "https:")):
-                    problems.append(f"{variant.path}: {place.url} is not an http address")
-        if problems:
-            raise NLIHubError(
-                f"Source {self.name!r} of {self.dataset} is wrong: {'; '.join(problems)}."
-            )
+            if not (variant.locations or self.instructions):
+                raise ValueError(f"{variant.path} has neither locations nor instructions")
+            for pin, n_digits in ((variant.sha256, 64), (variant.git_blob, 40)):
+                if pin is not None and not re.fullmatch(f"[0-9a-f]{{{n_digits}}}", pin):
+                    raise ValueError(
+                        f"{variant.path} has the hash {pin}, expected {n_digits} digits"
+                    )
 
     @property
     def paths(self) -> list[str]:
@@ -129,7 +94,7 @@ class Source:
 
     def how_to_get(self) -> str:
         """Return how a person can get it, in a sentence or two."""
-        places = [str(place) for variant in self.variants for place in variant.locations]
+        places = [place for variant in self.variants for place in variant.locations]
         words = [self.instructions] if self.instructions else []
         words += [f"Download it from {places[0]}."] if places else []
         return " ".join(words)
@@ -165,26 +130,15 @@ def _read(path: Path | None) -> Mapping[str, Mapping[str, Source]]:
         raise SourceNotFoundError(f"${ENVIRONMENT_VARIABLE} names {path}, which is not a file.")
     file = path or files(__package__.rpartition(".")[0]) / "sources.json"
     try:
-        recorded: Mapping[str, Any] = parse_json(file.read_bytes())
+        recorded: Mapping[str, Any] = json.loads(file.read_text(encoding="utf-8-sig"))
         return {
-            dataset: {
-                name: Source(
-                    dataset,
-                    name,
-                    tuple(_variant(fields) for fields in source.pop("variants")),
-                    **source,
-                )
-                for name, source in entry["files"].items()
-            }
+            dataset: {name: _source(dataset, name, **s) for name, s in entry["files"].items()}
             for dataset, entry in recorded.items()
         }
-    except (ValueError, TypeError, KeyError, AttributeError) as error:
+    except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
         raise NLIHubError(f"{file} is not a catalogue of sources: {error!r}.") from error
 
 
-def _variant(fields: dict[str, Any]) -> Variant:
-    locations: tuple[Location, ...] = tuple(
-        WebFile(**place) if "url" in place else HubFile(**{"path": fields["path"], **place})
-        for place in fields.pop("locations", ())
-    )
-    return Variant(locations=locations, **fields)
+def _source(dataset: str, name: str, variants: list[dict[str, Any]], **fields: Any) -> Source:
+    read = (Variant(**{**v, "locations": tuple(v.get("locations", ()))}) for v in variants)
+    return Source(dataset, name, tuple(read), **fields)

@@ -7,10 +7,12 @@ from contextlib import suppress
 from pathlib import Path
 
 from ..atomic_write import whole_file
-from ..bounds import copy_bounded
-from ..errors import SourceNotFoundError
+from ..bounds import MAX_UNPACKED_BYTES
+from ..errors import NotDataError, SourceNotFoundError
 from ..hashing import hash_file, identify_file
 from .catalogue import Source, Variant
+
+_CHUNK_BYTES = 1 << 20
 
 
 def find_local(source: Source, place: Path) -> tuple[Variant, Path] | None:
@@ -84,10 +86,15 @@ def unpack(path: Path, cache_dir: Path, n_bytes: int | None = None) -> Path:
     target = cache_dir / "unpacked" / hash_file(path) / path.stem
     if target.exists():
         return target
+    left = most = MAX_UNPACKED_BYTES if n_bytes is None else n_bytes
     with whole_file(target) as partial:
         try:
             with partial.open("wb") as file, gzip.open(path) as packed:
-                copy_bounded(packed, file, path, n_bytes)
+                while chunk := packed.read(_CHUNK_BYTES):
+                    left -= len(chunk)
+                    if left < 0:
+                        raise NotDataError(f"{path} unpacks to more than {most:,} bytes.")
+                    file.write(chunk)
         except (OSError, EOFError, zlib.error) as error:
             raise SourceNotFoundError(f"{path} cannot be unpacked: {error}.") from error
     return target

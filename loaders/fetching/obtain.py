@@ -1,62 +1,29 @@
 """Gets a source file, whole and verified: from a local folder, the cache, the web or the Hub."""
 
-import os
-from collections.abc import Callable, Sequence
+import re
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
-from errno import EACCES, EPERM, EROFS
+from contextlib import suppress
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlsplit
 
-from ..errors import (
-    ChecksumError,
-    Defect,
-    DownloadError,
-    NLIHubError,
-    NotDataError,
-    ReleaseError,
-    SourceNotFoundError,
-)
-from ..hashing import hash_file, identify_file
-from ..network import check_reachable
-from ..paths import local_path
-from .catalogue import Location, Source, Variant, WebFile
+from ..errors import ChecksumError, DownloadError, NLIHubError, NotDataError, SourceNotFoundError
+from ..hashing import identify_file
+from ..network import check_reachable, download
+from .catalogue import Source, Variant, find_by_content
 from .local import describe_lack, find_local, unpack
-from .verification import check_pin, check_recorded, is_recorded, record_hash, refuse_html
+from .lock import check_recorded, record_hash
 
 _PARALLEL = 4
-_TABLES = (".csv", ".jsonl")
+_HEAD_BYTES = 4096
+_HUB_FILE = re.compile(r"https://huggingface\.co/datasets/([^/]+/[^/]+)/resolve/([^/]+)/(.+)")
 HINT = (
     "name a local folder that has the source files (--from FOLDER; in Python data_dir= or folder=)."
 )
-_PARTS_HINT = (
+PARTS_HINT = (
     "What does not need it can be built alone: nlihub build NAME --configs C,... --splits S,..."
 )
-
-
-def default_cache_dir() -> Path:
-    """Return ``$NLIHUB_CACHE``, or ``nlihub`` in the Hugging Face home."""
-    from huggingface_hub.constants import HF_HOME
-
-    return local_path(os.environ.get("NLIHUB_CACHE") or Path(HF_HOME) / "nlihub")
-
-
-def advise_on_cache(error: OSError) -> str:
-    """Return how to move a cache that one may not write to; empty where that is not the error."""
-    from huggingface_hub.constants import HF_HOME
-
-    if not isinstance(error.filename, str) or error.errno not in (EACCES, EPERM, EROFS):
-        return ""
-    moved = {name: os.environ.get(name) for name in ("HF_DATASETS_CACHE", "HF_HUB_CACHE")}
-    caches = {"NLIHUB_CACHE": default_cache_dir(), **moved, "HF_HOME": HF_HOME}
-    for variable, folder in caches.items():
-        if folder and (
-            Path(error.filename).is_relative_to(folder)
-            or Path(folder).is_relative_to(error.filename)
-        ):
-            return f". Set {variable} to a folder for the cache that you may write to."
-    return ""
 
 
 @dataclass(frozen=True)
@@ -87,8 +54,7 @@ class SourceFile:
     @property
     def address(self) -> str:
         """Where it is published, or its path in the release if only people can get it."""
-        places = self.variant.locations
-        return str(places[0]) if places else self.variant.path
+        return self.variant.locations[0] if self.variant.locations else self.variant.path
 
     @property
     def identity(self) -> str:
@@ -103,7 +69,9 @@ class SourceFile:
     @property
     def is_known(self) -> bool:
         """Whether its content is a published one, or was recorded when it was read earlier."""
-        return self.variant.is_pinned or is_recorded(self.cache_dir, self.key, self.sha256)
+        return self.variant.is_pinned or check_recorded(
+            self.cache_dir, self.key, self.sha256, self.path
+        )
 
     def accept(self) -> None:
         """Record its hash, after it was read and found to fit, if none is published.
@@ -152,16 +120,16 @@ def obtain(source: Source, *, place: Path | None = None, cache_dir: Path) -> Sou
         return _download(source, cache_dir)
     found = find_local(source, place)
     if found is None:
-        raise SourceNotFoundError(f"{describe_lack(source, place)} {_PARTS_HINT}")
+        raise SourceNotFoundError(f"{describe_lack(source, place)} {PARTS_HINT}")
     variant, path = found
     if path.suffix == ".gz" and not variant.path.endswith(".gz"):
         path = unpack(path, cache_dir, variant.bytes)
         try:
-            return _accept(source, variant, path, cache_dir)
+            return accept_file(source, variant, path, cache_dir)
         except NLIHubError:
             path.unlink()  # ours, and nothing that anybody wants
             raise
-    return _accept(source, variant, path, cache_dir)
+    return accept_file(source, variant, path, cache_dir)
 
 
 def obtain_all(
@@ -180,39 +148,96 @@ def obtain_all(
         return list(pool.map(lambda s: obtain(s, place=place, cache_dir=cache_dir), sources))
 
 
-def _accept(
+def is_downloaded(source: Source, cache_dir: Path) -> bool:
+    """Return whether a source file is in the cache of downloads, where it is verified on use."""
+    return any(_target(source, variant, cache_dir).is_file() for variant in source.variants)
+
+
+def accept_file(
     source: Source, variant: Variant, path: Path, cache_dir: Path, origin: str | None = None
 ) -> SourceFile:
-    """Verify a file; ``origin`` says in messages where it comes from, None that it is local."""
-    refuse_html(path, origin or str(path))
-    found = check_pin(source, variant, path, origin or str(path))
+    """Verify a file: not a web page, and of the pinned or the recorded hash.
+
+    Args:
+        source: The source.
+        variant: Its format.
+        path: The file.
+        cache_dir: The folder of the lock file.
+        origin: What to call the file in messages; None for one that the user has.
+
+    Raises:
+        NotDataError: It is a web page.
+        ChecksumError: It is another file; says which, where that is known.
+    """
+    refuse_web_page(path, origin)
+    found = identify_file(path, with_git_blob=variant.sha256 is None)
     result = SourceFile(source, variant, path, found.bytes, found.sha256, cache_dir)
     if not variant.is_pinned:
         check_recorded(cache_dir, result.key, result.sha256, path)
+    elif not variant.is_of(found):
+        size = f" ({variant.bytes} bytes)" if variant.bytes else ""
+        other = find_by_content(identify_file(path, with_git_blob=True))
+        if other is not None:
+            reason = f"It is {other[1].path} of {other[0].dataset}."
+        elif variant.bytes and found.bytes < variant.bytes:
+            missing = variant.bytes - found.bytes
+            reason = f"It lacks {missing} bytes: it is truncated, or was saved by another program."
+        else:
+            reason = "It was changed, perhaps in its line endings by a program that saved it."
+        raise ChecksumError(
+            f"{origin or path} is not the pinned {variant.path} of {source.dataset}: it has sha256 "
+            f"{found.sha256} ({found.bytes} bytes), expected {variant.pin}{size}. {reason} "
+            f"{'' if origin else source.how_to_get()}".rstrip()
+        )
     return result
+
+
+def refuse_web_page(path: Path, origin: str | None = None) -> None:
+    """Refuse a web page that a host sent instead of a file.
+
+    Raises:
+        NotDataError: It is one; names its title, and what may have happened.
+    """
+    with path.open("rb") as file:
+        page = file.read(_HEAD_BYTES).decode("utf-8-sig", errors="replace")
+    if not page.lstrip().lower().startswith(("<!doctype html", "<html", "<head", "<body")):
+        return
+    title = page.partition("<title>")[2].partition("</title>")[0].strip()
+    cause = "It asks for a sign-in, a confirmation, or to come back later."
+    if "drive.google" in (origin or "") or "google drive" in page.lower():
+        cause = (
+            "Google Drive sends such a page instead of a file that is large, was downloaded too "
+            "often today, or is not shared."
+        )
+    raise NotDataError(
+        f"{origin or path} is an HTML page{f' ({title!r})' if title else ''}, not data. {cause} "
+        "Open the address in a browser, save the file itself, and name its folder (--from FOLDER; "
+        "in Python data_dir= or folder=)."
+    )
 
 
 def _check_downloadable(source: Source) -> None:
     if not any(variant.locations for variant in source.variants):
         raise SourceNotFoundError(
             f"{source.paths[0]} of {source.dataset} cannot be downloaded by a program. "
-            f"{source.instructions} Then {HINT} {_PARTS_HINT}"
+            f"{source.instructions} Then {HINT} {PARTS_HINT}"
         )
 
 
 def _download(source: Source, cache_dir: Path) -> SourceFile:
+    """Return a source file from the cache, or from the first place that serves the right one."""
     _check_downloadable(source)
     troubles: list[NLIHubError] = []
     for variant in source.variants:
         target = _target(source, variant, cache_dir)
         if target.exists():
             try:
-                return _accept(source, variant, target, cache_dir)
+                return accept_file(source, variant, target, cache_dir)
             except NLIHubError as error:  # damaged since; a new download replaces it
                 troubles.append(error)
-        for location in variant.locations:
+        for url in variant.locations:
             try:
-                return _download_from(source, variant, location, target, cache_dir)
+                return _download_from(source, variant, url, target, cache_dir)
             except (DownloadError, ChecksumError, NotDataError) as error:
                 troubles.append(error)
     kinds: tuple[type[NLIHubError], ...] = (DownloadError, ChecksumError, NotDataError)
@@ -220,35 +245,8 @@ def _download(source: Source, cache_dir: Path) -> SourceFile:
     listed = "".join(f"\n  {trouble}" for trouble in troubles)
     raise kind(
         f"{source.paths[0]} of {source.dataset} could not be obtained:{listed}\n"
-        f"Try again later, or {HINT} {_PARTS_HINT} {source.instructions or ''}".rstrip()
+        f"Try again later, or {HINT} {PARTS_HINT} {source.instructions or ''}".rstrip()
     )
-
-
-def is_downloaded(source: Source, cache_dir: Path) -> bool:
-    """Return whether a source file is in the cache of downloads, where it is verified on use."""
-    return any(_target(source, variant, cache_dir).is_file() for variant in source.variants)
-
-
-def _download_from(
-    source: Source, variant: Variant, location: Location, target: Path, cache_dir: Path
-) -> SourceFile:
-    def accept(path: Path) -> SourceFile:
-        return _accept(source, variant, path, cache_dir, f"What {location} serves")
-
-    from .download import download, download_from_hub  # requests takes long to import
-
-    if isinstance(location, WebFile):
-        check_reachable(location.url, urlsplit(location.url).hostname or "")
-        download(location.url, target, verify=accept)
-        return accept(target)
-    try:
-        return accept(download_from_hub(location))
-    except ChecksumError as error:
-        try:  # the copy in the cache of the client may be damaged
-            path = download_from_hub(location, anew=True)
-        except DownloadError:
-            raise error from None
-        return accept(path)
 
 
 def _target(source: Source, variant: Variant, cache_dir: Path) -> Path:
@@ -259,84 +257,43 @@ def _target(source: Source, variant: Variant, cache_dir: Path) -> Path:
     return folder / pin / Path(variant.path).name
 
 
-def find_by_rows(
-    sources: Sequence[Source], place: Path, cache_dir: Path, count_rows: Callable[[Path], int]
-) -> list[SourceFile]:
-    """Find source files whose names nobody has documented, by their number of rows.
+def _download_from(
+    source: Source, variant: Variant, url: str, target: Path, cache_dir: Path
+) -> SourceFile:
+    if hub_file := _HUB_FILE.fullmatch(url):
+        path = _download_from_hub(url, *hub_file.groups())
+        return accept_file(source, variant, path, cache_dir, f"{path}, from {url},")
+    from filelock import FileLock  # takes long to import
 
-    Args:
-        sources: What to find, of one dataset.
-        place: A folder, searched with its sub-folders, or a file.
-        cache_dir: The folder of the lock file.
-        count_rows: Counts the rows of a CSV or JSON lines file; raises ``ReleaseError`` for one of
-            another layout.
-
-    Returns:
-        A file for each source.
-
-    Raises:
-        SourceNotFoundError: There is none for a source; says what each file there is.
-        ReleaseError: The file that has the name of a source, or the only one, is malformed; or
-            several files fit, and differ.
-        NotDataError: It is a web page.
-        ChecksumError: A file is another one than was pinned or recorded for its source.
-    """
-    if not place.exists():
-        raise SourceNotFoundError(f"{place} is neither a folder nor a file.")
-    dataset = sources[0].dataset
-    candidates = _find_tables(place / dataset if (place / dataset).is_dir() else place)
-    by_rows: dict[int, list[Path]] = {}
-    malformed: dict[str, NLIHubError] = {}
-    notes = []
-    for name, path in candidates.items():
+    target.parent.mkdir(parents=True, exist_ok=True)
+    part = target.with_name(f".{target.name}.partial")
+    with FileLock(target.with_name(f".{target.name}.lock")):
+        with suppress(FileNotFoundError, NLIHubError):  # by another process, while this one waited
+            return accept_file(source, variant, target, cache_dir)
         try:
-            if path.suffix == ".gz":
-                path = unpack(path, cache_dir)
-            refuse_html(path, str(path))
-            n_rows = count_rows(path)
-        except (ReleaseError, NotDataError) as error:
-            malformed[Path(name).with_suffix("").as_posix()] = error
-            fault = error.defects[0].message if isinstance(error, ReleaseError) else "a web page"
-            notes.append(f"{name}: {fault}")
-        except OSError as error:  # not readable, or not a .gz
-            notes.append(f"{name}: {error}")
-        else:
-            by_rows.setdefault(n_rows, []).append(path)
-            notes.append(f"{name}: {n_rows:,} rows")
-    missing = [source for source in sources if source.rows not in by_rows]
-    for source in missing:  # by its name, or because it is the only file, it was meant
-        meant = Path(source.paths[0]).with_suffix("").as_posix()
-        if malformed and (len(candidates) == 1 or meant in malformed):
-            raise malformed.get(meant, next(iter(malformed.values())))
-    if missing:
-        wanted = ", ".join(f"{source.name} ({source.rows or 0:,} rows)" for source in missing)
-        held = "".join(f"\n  {note}" for note in notes) or " no CSV or JSON lines file."
-        advice = " ".join(dict.fromkeys(source.how_to_get() for source in missing))
-        raise SourceNotFoundError(
-            f"{place} has no file of {dataset} that is {wanted}. It holds:{held}\n"
-            f"{advice} {_PARTS_HINT}"
+            download(url, part)
+            found = accept_file(source, variant, part, cache_dir, f"What {url} serves")
+            part.replace(target)
+        finally:
+            part.unlink(missing_ok=True)
+    return replace(found, path=target)
+
+
+def _download_from_hub(url: str, repo: str, revision: str, path: str) -> Path:
+    """Return a file of a Hub repository in the cache of the Hub's client, downloaded if needed."""
+    from huggingface_hub import constants, hf_hub_download
+
+    unreachable = None
+    try:
+        check_reachable(url, constants.ENDPOINT)
+    except DownloadError as error:
+        unreachable = error
+    try:
+        file = hf_hub_download(
+            repo, path, repo_type="dataset", revision=revision, local_files_only=bool(unreachable)
         )
-    return [_accept_one(source, by_rows[source.rows or 0], cache_dir) for source in sources]
-
-
-def _find_tables(place: Path) -> dict[str, Path]:
-    """Return the files that may be sources, by their path in the place without ``.gz``."""
-    found = {}
-    for path in sorted(place.rglob("*")) if place.is_dir() else [place]:
-        name = path.relative_to(place).as_posix() if place.is_dir() else path.name
-        if Path(name.removesuffix(".gz")).suffix in _TABLES and path.is_file():
-            found[name.removesuffix(".gz")] = path
-    return found
-
-
-def _accept_one(source: Source, paths: list[Path], cache_dir: Path) -> SourceFile:
-    path = paths[0]
-    if len({hash_file(other) for other in paths}) > 1:
-        shown = ", ".join(map(str, paths))
-        message = f"these files all have the {source.rows:,} rows of {source.name}, but differ"
-        raise ReleaseError([Defect(shown, 0, "", message)], "Keep only the official one there.")
-    variant = source.variants[0]
-    released = Path(variant.path)
-    if not variant.is_pinned and released.suffix != path.suffix:
-        variant = Variant(released.with_suffix(path.suffix).as_posix())
-    return _accept(source, variant, path, cache_dir)
+    except Exception as error:  # the client's errors have no common root over its versions
+        lines = str(error).strip().splitlines() or [repr(error)]
+        message = f"{url} cannot be downloaded: {lines[0].rstrip('.')}."
+        raise unreachable or DownloadError(message) from error
+    return Path(file)

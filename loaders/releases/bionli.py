@@ -5,12 +5,17 @@ writes. Their names are not documented.
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from ..errors import Defect, NLIHubError, ReleaseError, SourceNotFoundError
+from ..fetching import Source, SourceFile, Variant
+from ..fetching.local import unpack
+from ..fetching.obtain import PARTS_HINT, accept_file, refuse_web_page
+from ..hashing import hash_file
 from . import Oddities
-from .layout import Column, Layout
+from .layout import Column, Layout, one_of, read_any_text, read_whole_number
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -34,25 +39,78 @@ CATEGORIES = {
 }
 LAYOUT = Layout(
     (
-        Column("pmid", is_number=True),
+        Column("pmid", read_whole_number),
         Column("supp_set"),
         Column("conclusion"),
-        Column("label_cat", frozenset(CATEGORIES)),
-        Column("ori_conclusion", is_required=False),
+        Column("label_cat", one_of(set(CATEGORIES))),
+        Column("ori_conclusion", read_any_text, is_required=False),
     ),
     may_have_others=True,
 )
 
 
-def read_bionli(
-    path: Path, oddities: Oddities | None = None, *, is_known: bool = False
-) -> "Iterator[pa.RecordBatch]":
+def find_bionli(sources: Sequence[Source], place: Path, cache_dir: Path) -> list[SourceFile]:
+    """Find files of the release, whose names nobody has documented, by their number of rows.
+
+    Args:
+        sources: The files to find.
+        place: A folder, searched with its sub-folders, or a file.
+        cache_dir: The folder of the lock file.
+
+    Returns:
+        A file for each source.
+
+    Raises:
+        SourceNotFoundError: There is none for a source; says what each file there is.
+        ReleaseError: Several files fit, and differ.
+        ChecksumError: A file is another one than was pinned or recorded for its source.
+    """
+    if (place / "bionli").is_dir():
+        place = place / "bionli"
+    elif not place.exists():
+        raise SourceNotFoundError(f"{place} is neither a folder nor a file.")
+    by_rows: dict[int, list[Path]] = {}
+    notes = ""
+    for path in sorted(place.rglob("*")) if place.is_dir() else [place]:
+        if Path(path.name.removesuffix(".gz")).suffix not in (".csv", ".jsonl"):
+            continue
+        try:
+            file = unpack(path, cache_dir) if path.suffix == ".gz" else path
+            refuse_web_page(file)
+            n_rows = LAYOUT.count_rows(file)
+        except (NLIHubError, OSError) as error:
+            notes += f"\n  {error.defects[0] if isinstance(error, ReleaseError) else error}"
+        else:
+            by_rows.setdefault(n_rows, []).append(file)
+            notes += f"\n  {path}: {n_rows:,} rows"
+    missing = [source for source in sources if source.rows not in by_rows]
+    if missing:
+        wanted = ", ".join(f"{source.name} ({source.rows or 0:,} rows)" for source in missing)
+        advice = " ".join(dict.fromkeys(source.how_to_get() for source in missing))
+        raise SourceNotFoundError(
+            f"{place} has no file of bionli that is {wanted}. It holds:"
+            f"{notes or ' no CSV or JSON lines file.'}\n{advice} {PARTS_HINT}"
+        )
+    return [_accept(source, by_rows[source.rows or 0], cache_dir) for source in sources]
+
+
+def _accept(source: Source, files: Sequence[Path], cache_dir: Path) -> SourceFile:
+    if len(set(map(hash_file, files))) > 1:
+        message = f"these files all have the {source.rows:,} rows of {source.name}, but differ"
+        defect = Defect(", ".join(map(str, files)), 0, "", message)
+        raise ReleaseError([defect], "Keep only the official one there.")
+    variant, suffix = source.variants[0], files[0].suffix
+    if not (variant.is_pinned or variant.path.endswith(suffix)):
+        variant = Variant(Path(variant.path).with_suffix(suffix).as_posix())
+    return accept_file(source, variant, files[0], cache_dir)
+
+
+def read_bionli(path: Path, oddities: Oddities | None = None) -> "Iterator[pa.RecordBatch]":
     """Read a file of BioNLI's release; see ``Layout.read``.
 
     Args:
         path: The file, CSV or JSON lines.
         oddities: Counts to add to; None counts nothing.
-        is_known: Whether the file is, by its hash, a published one.
 
     Yields:
         Batches with the columns ``pmid`` (digits), ``supp_set``, ``conclusion``, ``label_cat`` and,
@@ -61,7 +119,7 @@ def read_bionli(
     Raises:
         ReleaseError: The file is malformed; lists the defects, with line and value.
     """
-    for batch in LAYOUT.read(path, oddities, is_known=is_known):
+    for batch in LAYOUT.read(path, oddities):
         if oddities is not None:
             _count_markers(batch.column("conclusion"), oddities)
         yield batch

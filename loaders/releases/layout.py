@@ -1,68 +1,110 @@
-"""The layout of a release file, and the defects of a file that does not have it.
+"""The layout of release files, and one strict reader of CSV, TSV and JSON lines.
 
-Defects are found slowly, line by line, with a reader that is as strict as the file's format.
+A file is read once, line by line, in memory that does not grow with it. Nothing is repaired: each
+defect is named with its line. Oddities of texts are counted and kept.
 """
 
 import csv
 import json
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING, Any
 
-from ..errors import Defect
+from ..errors import Defect, ReleaseError
 from . import Oddities
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
+_JSON_LINES = ".jsonl"
+_BATCH_ROWS = 4_096
 _MAX_SHOWN = 20
 _MAX_VALUE_CHARS = 80
-_MAX_FIELD_CHARS = 1 << 30  # of csv, whose own limit of 128 KiB a text may pass
+
+#: The oddities of texts that are counted, with an example of their origin.
+_KINDS = {
+    "line breaks": r"[\r\n]",
+    "control characters": r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]",  # U+0002, a hyphen of a PDF
+    "replacement characters": "\ufffd",  # an encoding was lost before the release
+    "no-break blanks": "\u00a0",
+    "blanks at an end": r"^ | $",
+}
+
+
+def read_any_text(value: object) -> str:
+    """Return a text, which may be empty.
+
+    Raises:
+        ValueError: It is not a text, or holds half a character.
+    """
+    if not isinstance(value, str):
+        raise ValueError(f"{value!r} is not a string")
+    try:
+        value.encode()
+    except UnicodeEncodeError:
+        raise ValueError(f"{value!r} holds a lone surrogate, half a character") from None
+    return value
+
+
+def read_text(value: object) -> str:
+    """Return a text.
+
+    Raises:
+        ValueError: It is not a text, or empty.
+    """
+    if not value and isinstance(value, str):
+        raise ValueError("is empty")
+    return read_any_text(value)
+
+
+def read_whole_number(value: object) -> str:
+    """Return the digits of a whole number, which may be written as a float (``"123.0"``).
+
+    Raises:
+        ValueError: It is none.
+    """
+    digits = str(value).removesuffix(".0")
+    if not (digits.isascii() and digits.isdecimal()):
+        raise ValueError(f"{value!r} is not a whole number")
+    return digits
+
+
+def one_of(names: Iterable[str] | Mapping[str, str]) -> Callable[[object], str]:
+    """Return a reader of values that are known, such as labels.
+
+    Args:
+        names: The values, or our name of each.
+    """
+    known = names if isinstance(names, Mapping) else {name: name for name in names}
+
+    def read(value: object) -> str:
+        name = known.get(read_any_text(value))
+        if name is None:
+            raise ValueError(f"{value!r} is none of {', '.join(sorted(known))}")
+        return name
+
+    return read
 
 
 @dataclass(frozen=True)
 class Column:
-    """A column of a release file; its values are strings.
+    """A column of a release file.
 
     Attributes:
-        name: Its name in the file.
-        values: The only values that it may have; None for any that are not empty.
-        beginnings: How each value must begin, whatever its case; empty for any.
-        is_number: Whether it holds whole numbers, which may be written as floats (``"123.0"``).
+        name: Its name in the batches that are read.
+        read: Reads a value, and returns ours; raises ``ValueError`` if it is not allowed.
+        names: The names that it may have in the file; None for ``name`` alone, none for any that no
+            other column of the layout has.
         is_required: Whether a file without it is refused.
     """
 
     name: str
-    values: frozenset[str] | None = None
-    beginnings: tuple[str, ...] = ()
-    is_number: bool = False
+    read: Callable[[object], str] = read_text
+    names: tuple[str, ...] | None = None
     is_required: bool = True
-
-    @property
-    def has_few_values(self) -> bool:
-        """Whether its values are known beforehand, such as labels."""
-        return self.values is not None or bool(self.beginnings)
-
-    def problem(self, value: object) -> str | None:
-        """Return what is wrong with a value; None if nothing is."""
-        if self.is_number:
-            text = str(value)
-            whole = text.removesuffix(".0")
-            is_whole = whole.isascii() and whole.isdecimal() and not isinstance(value, bool)
-            return None if is_whole else f"{value!r} is not a whole number"
-        if not isinstance(value, str):
-            return f"{value!r} is not a string"
-        try:
-            value.encode()
-        except UnicodeEncodeError:
-            return f"{value!r:.80} holds a lone surrogate, half a character"
-        if self.values is not None and value not in self.values:
-            return f"{value!r} is none of {', '.join(sorted(self.values))}"
-        if self.beginnings and not value.casefold().startswith(self.beginnings):
-            return f"{value!r} begins with none of {', '.join(self.beginnings)}"
-        return None if value or not self.is_required else "is empty"
 
 
 @dataclass(frozen=True)
@@ -84,97 +126,205 @@ class Layout:
     delimiter: str = ","
     has_quotes: bool = True
 
-    @property
-    def formats(self) -> tuple[str, ...]:
-        """The suffixes of its files: tables, then JSON lines, which have the same columns."""
-        return (*((".tsv", ".txt") if self.delimiter == "\t" else (".csv",)), ".jsonl")
-
-    def read(
-        self, path: Path, oddities: Oddities | None = None, *, is_known: bool = False
-    ) -> "Iterator[pa.RecordBatch]":
+    def read(self, path: Path, oddities: Oddities | None = None) -> "Iterator[pa.RecordBatch]":
         """Read a release file of this layout.
 
         Args:
-            path: A table (UTF-8, with a header, quotes doubled) or a ``.jsonl`` file; its suffix is
-                one of ``formats``.
+            path: A table in UTF-8 with a header (``.csv``, or ``.tsv`` and ``.txt`` where the
+                delimiter is a tab), or a ``.jsonl`` file.
             oddities: Counts to add to; None counts nothing.
-            is_known: Whether the file is, by its hash, a published one: then it is read once, and
-                nothing is checked that the hash vouches for.
 
         Yields:
-            Batches of rows in order; those of the columns that the file has, all strings, numbers
-            without ``.0``.
+            Batches of rows in order; those of the columns that the file has, all strings.
 
         Raises:
-            ReleaseError: The file is not of this layout; lists the defects, with line and value.
+            ReleaseError: The file is not of this layout; lists the first twenty different defects,
+                each with its first line and its value.
         """
-        from .tables import read_release  # pyarrow takes long to import
-
-        yield from read_release(path, self, oddities, is_known=is_known)
+        defects = _Defects(path)
+        tables = (".tsv", ".txt") if self.delimiter == "\t" else (".csv",)
+        if path.suffix not in (*tables, _JSON_LINES):
+            defects.add(0, f"expected a file {' or '.join((*tables, _JSON_LINES))}")
+            raise defects.error()
+        parse = self._parse_json if path.suffix == _JSON_LINES else self._parse_table
+        with path.open("rb") as file:
+            records = parse(file, defects)
+            line, names = next(records, (1, []))
+            if not (defects or any(names)):
+                defects.add(1, "the file begins with an empty line")
+            elif names and (problem := self._problem(names)):
+                defects.add(line, problem)
+            else:
+                yield from self._read_batches(names, records, defects, oddities)
+        if defects:
+            raise defects.error()
 
     def count_rows(self, path: Path) -> int:
-        """Return the number of rows of a release file, as far as Arrow can tell.
+        """Return the number of rows of a release file.
 
         Raises:
             ReleaseError: The file is not of this layout.
         """
-        return sum(len(batch) for batch in self.read(path, is_known=True))
+        return sum(len(batch) for batch in self.read(path))
 
-    def problems(self, names: list[str]) -> list[str]:
-        """Return what is wrong with the names of a file's columns."""
-        known = {column.name for column in self.columns}
-        missing = [c.name for c in self.columns if c.is_required and c.name not in names]
-        others = [name for name in names if name and name not in known]
-        doubled = sorted(name for name, times in Counter(names).items() if name and times > 1)
+    def _read_batches(
+        self,
+        names: list[str],
+        records: Iterator[tuple[int, list[Any]]],
+        defects: "_Defects",
+        oddities: Oddities | None,
+    ) -> "Iterator[pa.RecordBatch]":
+        import pyarrow as pa  # takes long to import
+
+        found = [(c, places[0]) for c in self.columns if (places := self._places(c, names))]
+        if oddities is not None:
+            read = {place for _, place in found}
+            for place, name in enumerate(names):
+                if place not in read:
+                    oddities[f"column {name!r} passed over" if name else "unnamed index column"] = 1
+        changed: Counter[tuple[str, str, str]] = Counter()
+        while some := list(islice(records, _BATCH_ROWS)):
+            columns: dict[str, list[str]] = {column.name: [] for column, _ in found}
+            for line, row in some:
+                for column, place in found:
+                    released = row[place]
+                    try:
+                        value = column.read(released)
+                    except ValueError as error:
+                        defects.add(line, f"{column.name}: {error!s:.{_MAX_VALUE_CHARS * 2}}")
+                        continue
+                    columns[column.name].append(value)
+                    if value != released:
+                        changed[column.name, str(released), value] += 1
+            if not defects:
+                batch = pa.RecordBatch.from_pydict(
+                    {name: pa.array(values, pa.string()) for name, values in columns.items()}
+                )
+                if oddities is not None:
+                    _count_odd_texts(batch, self.columns, oddities)
+                yield batch
+        if oddities is not None:
+            for (name, released, value), times in changed.items():
+                if released == f"{value}.0":
+                    oddities[f"whole numbers written as floats in {name}"] += times
+                elif released != value:
+                    oddities[f"{name} {released!r} read as {value}"] = 1
+
+    def _places(self, column: Column, names: Sequence[str]) -> list[int]:
+        """Return the places of a column among the names of a file's columns."""
+        known = (column.name,) if column.names is None else column.names
+        if not known:
+            others = (other for other in self.columns if other is not column)
+            taken = {name for other in others for name in other.names or (other.name,)}
+            known = tuple(name for name in names if name and name not in taken)
+        return [place for place, name in enumerate(names) if name in known]
+
+    def _problem(self, names: list[str]) -> str:
+        """Return what is wrong with the names of a file's columns; empty if nothing is."""
+        places = {column: self._places(column, names) for column in self.columns}
+        missing = [c.name for c, found in places.items() if c.is_required and not found]
+        known = {place for found in places.values() for place in found}
+        others = [name for place, name in enumerate(names) if name and place not in known]
         problems = []
         if missing:
             problems.append(f"lacks the column{'s' * (len(missing) > 1)} {_list(missing)}")
         if others and not self.may_have_others:
             problems.append(f"has the unknown column{'s' * (len(others) > 1)} {_list(others)}")
-        if doubled:
-            problems.append(f"has more than one column {_list(doubled)}")
+        for column, found in places.items():
+            if len(found) > 1:
+                shown = _list([repr(names[place]) for place in found])
+                problems.append(f"has more than one column {column.name}: {shown}")
         if problems:
             problems.append(f"its columns are {_list(list(map(repr, names)))}")
-        return problems
+        return "; ".join(problems)
 
-
-def _list(names: Sequence[str]) -> str:
-    more = f" and {len(names) - _MAX_SHOWN:,} more" if len(names) > _MAX_SHOWN else ""
-    return ", ".join(name[:_MAX_VALUE_CHARS] for name in names[:_MAX_SHOWN]) + more
-
-
-def find_defects(path: Path, layout: Layout) -> list[Defect]:
-    """Return the first twenty different defects of a release file, each at its first line.
-
-    Args:
-        path: A file with one of the suffixes ``layout.formats``.
-        layout: The layout that it should have.
-    """
-    find = _in_jsonl if path.suffix == ".jsonl" else _in_table
-    first: dict[str, int] = {}
-    times: Counter[str] = Counter()
-    for line, message in find(path, layout):
-        if message not in first and len(first) == _MAX_SHOWN:
-            break
-        first.setdefault(message, line)
-        times[message] += 1
-    return [
-        Defect(
-            str(path), line, "", message + (f" ({n:,} times)" if (n := times[message]) > 1 else "")
+    def _parse_table(self, file: IO[bytes], defects: "_Defects") -> Iterator[tuple[int, list[Any]]]:
+        """Yield the names of the columns, then the values of each row, with their lines."""
+        reader = csv.reader(
+            _decode(file, defects, ends_with_break=True),
+            strict=True,
+            delimiter=self.delimiter,
+            quoting=csv.QUOTE_MINIMAL if self.has_quotes else csv.QUOTE_NONE,
         )
-        for message, line in first.items()
-    ]
+        line, names = 1, None
+        try:
+            for row in reader:
+                if names is None or len(row) == len(names):
+                    yield line, row
+                else:
+                    shown = f"{len(row)} values, expected {len(names)}: {_shown(row)}"
+                    defects.add(line, shown)
+                names = names or row
+                if not self.has_quotes and (quoted := next(filter(looks_quoted, row), "")):
+                    defects.add(
+                        line,
+                        f"{_shown(quoted)} is quoted as in CSV, but here a quotation mark is a "
+                        "character: write it as it is, or JSON lines, or set has_quotes in the "
+                        "layout",
+                    )
+                line = reader.line_num + 1
+        except csv.Error as error:
+            defects.add(line, f"{error}: the file is truncated or damaged")
+
+    def _parse_json(self, file: IO[bytes], defects: "_Defects") -> Iterator[tuple[int, list[Any]]]:
+        """Yield the keys of the first row, then the values of each, with their lines."""
+        names: list[str] = []
+        known: Set[str] = frozenset()
+        for line, text in enumerate(_decode(file, defects), 1):
+            try:
+                row = json.loads(text, object_pairs_hook=_without_repeats)
+            except (ValueError, RecursionError) as error:
+                defects.add(line, f"not a JSON object: {error}: {_shown(text)}")
+                continue
+            if not isinstance(row, dict):
+                defects.add(line, f"expected one JSON object per line, got {_shown(row)}")
+                continue
+            if not names:
+                names, known = list(row), row.keys()
+                yield line, names
+            if row.keys() == known:
+                yield line, [row[name] for name in names]
+            else:
+                other = f"has the keys {_list(list(row))}, expected {_list(names)}"
+                defects.add(line, self._problem(list(row)) or other)
 
 
-def parse_lines(lines: Iterable[str], layout: Layout) -> Iterator[list[str]]:
-    """Parse the lines of a release table as rows of values; the first is its header.
+class _Defects:
+    """The first defects of a file, those of one message once."""
 
-    Raises:
-        csv.Error: They are not of the layout's format.
-    """
-    if layout.has_quotes:
-        return csv.reader(lines, strict=True, delimiter=layout.delimiter)
-    return csv.reader(lines, strict=True, delimiter=layout.delimiter, quoting=csv.QUOTE_NONE)
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._lines: dict[str, int] = {}
+        self._times: Counter[str] = Counter()
+
+    def __bool__(self) -> bool:
+        return bool(self._lines)
+
+    def add(self, line: int, message: str) -> None:
+        """Add a defect; raise the error for a file that has too many."""
+        if message not in self._lines and len(self._lines) == _MAX_SHOWN:
+            raise self.error()
+        self._lines.setdefault(message, line)
+        self._times[message] += 1
+
+    def error(self) -> ReleaseError:
+        times = {m: f" ({n:,} times)" if n > 1 else "" for m, n in self._times.items()}
+        return ReleaseError(
+            [Defect(str(self._path), line, "", m + times[m]) for m, line in self._lines.items()]
+        )
+
+
+def _decode(file: IO[bytes], defects: _Defects, *, ends_with_break: bool = False) -> Iterator[str]:
+    number, line = 0, b"\n"
+    for number, line in enumerate(file, 1):
+        try:
+            yield line.decode("utf-8-sig" if number == 1 else "utf-8")
+        except UnicodeDecodeError as error:
+            byte, place = line[error.start], error.start + 1
+            defects.add(number, f"byte 0x{byte:02x} at position {place} of the line is not UTF-8")
+            yield line.decode(errors="replace")
+    if ends_with_break and not line.endswith((b"\n", b"\r")):
+        defects.add(number, "the last line has no line break: the file is truncated")
 
 
 def looks_quoted(value: str) -> bool:
@@ -192,74 +342,6 @@ def looks_quoted(value: str) -> bool:
     return not inner or ('"' in inner and '"' not in inner.replace('""', ""))
 
 
-def _in_table(path: Path, layout: Layout) -> Iterator[tuple[int, str]]:
-    undecodable: list[tuple[int, str]] = []
-    number, last = 0, ""
-
-    def lines() -> Iterator[str]:
-        nonlocal number, last
-        with path.open("rb") as file:
-            for line in file:
-                number += 1
-                try:
-                    last = line.decode("utf-8-sig" if number == 1 else "utf-8")
-                except UnicodeDecodeError as error:
-                    undecodable.append((number, _encoding_problem(error)))
-                    last = line.decode("utf-8", errors="replace")
-                yield last
-
-    before = csv.field_size_limit(_MAX_FIELD_CHARS)
-    reader = parse_lines(lines(), layout)
-    start = 1
-    try:
-        names = next(reader, [])
-        start = number + 1
-        for row in reader:
-            yield from undecodable
-            undecodable.clear()
-            if len(row) != len(names):
-                yield start, f"{len(row)} values, expected {len(names)}: {_shown(row)}"
-            elif not layout.has_quotes and (quoted := next(filter(looks_quoted, row), "")):
-                yield (
-                    start,
-                    f"{_shown(quoted)} is quoted as in CSV, but here a quotation mark is a "
-                    "character: write it as it is, or JSON lines, or set has_quotes in the layout",
-                )
-            else:
-                yield from (
-                    (start, problem)
-                    for problem in _problems(dict(zip(names, row, strict=True)), layout)
-                )
-            start = number + 1
-    except csv.Error as error:
-        yield start, f"{error}: the file is truncated or damaged"
-    finally:
-        csv.field_size_limit(before)
-    yield from undecodable
-    if not last.endswith(("\n", "\r")):
-        yield number, "the last line has no line break: the file is truncated"
-
-
-def _in_jsonl(path: Path, layout: Layout) -> Iterator[tuple[int, str]]:
-    with path.open("rb") as file:
-        for number, line in enumerate(file, 1):
-            try:
-                row = json.loads(
-                    line.decode("utf-8-sig" if number == 1 else "utf-8"),
-                    object_pairs_hook=_without_repeats,
-                )
-            except UnicodeDecodeError as error:
-                yield number, _encoding_problem(error)
-            except (ValueError, RecursionError) as error:
-                yield number, f"not a JSON object: {error}: {_shown(line)}"
-            else:
-                if not isinstance(row, dict):
-                    yield number, f"expected a JSON object, got {_shown(row)}"
-                    continue
-                yield from ((number, problem) for problem in layout.problems(list(row)))
-                yield from ((number, problem) for problem in _problems(row, layout))
-
-
 def _without_repeats(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     row = dict(pairs)
     if len(row) != len(pairs):
@@ -267,15 +349,23 @@ def _without_repeats(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return row
 
 
-def _problems(row: dict[str, Any], layout: Layout) -> Iterator[str]:
-    for column in layout.columns:
-        if column.name in row and (problem := column.problem(row[column.name])):
-            yield f"{column.name}: {problem[: _MAX_VALUE_CHARS * 2]}"
+def _count_odd_texts(
+    batch: "pa.RecordBatch", columns: Sequence[Column], oddities: Oddities
+) -> None:
+    """Add the number of texts that have each kind of oddity, as ``"KIND in COLUMN"``."""
+    import pyarrow.compute as pc
+
+    for name in batch.schema.names:
+        if next(c.read for c in columns if c.name == name) in (read_text, read_any_text):
+            for kind, pattern in _KINDS.items():
+                found = pc.sum(pc.match_substring_regex(batch.column(name), pattern)).as_py()
+                if found:
+                    oddities[f"{kind} in {name}"] += found
 
 
-def _encoding_problem(error: UnicodeDecodeError) -> str:
-    byte = error.object[error.start]
-    return f"byte 0x{byte:02x} at position {error.start + 1} of the line is not UTF-8"
+def _list(names: Sequence[str]) -> str:
+    more = f" and {len(names) - _MAX_SHOWN:,} more" if len(names) > _MAX_SHOWN else ""
+    return ", ".join(name[:_MAX_VALUE_CHARS] for name in names[:_MAX_SHOWN]) + more
 
 
 def _shown(value: object) -> str:

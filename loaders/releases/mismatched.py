@@ -13,9 +13,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ..errors import Defect, ReleaseError
 from . import Oddities
-from .layout import Column, Layout
+from .layout import Column, Layout, one_of
+from .scinli import LABELS
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -26,41 +26,38 @@ DOMAINS = {
     "engineering": ("engineering",),
     "public_health": ("public", "health"),
 }
-#: The names that a column may have, in lower case.
-_NAMES = {
-    "sentence1": ("sentence1", "first_sentence"),
-    "sentence2": ("sentence2", "second_sentence"),
-    "label": ("label", "gold_label"),
-    "domain": ("domain",),
-}
 
 
-def _spellings(word: str) -> tuple[str, ...]:
-    return word, word.upper(), word.capitalize(), word.title()
+def _spellings(*words: str) -> tuple[str, ...]:
+    return tuple(
+        spelling
+        for word in words
+        for spelling in (word, word.upper(), word.capitalize(), word.title())
+    )
 
 
 _LABELS = {
-    spelling: label
-    for word, label in {
-        "contrasting": "contrasting",
-        "reasoning": "reasoning",
-        "entailing": "entailment",
-        "entailment": "entailment",
-        "neutral": "neutral",
-    }.items()
-    for spelling in _spellings(word)
+    **{spelling: label for label in LABELS for spelling in _spellings(label)},
+    **dict.fromkeys(_spellings("entailing"), "entailment"),
 }
 _DOMAINS = {
     spelling: domain
     for domain, words in DOMAINS.items()
-    for separator in (" ", "_", "-")
-    for spelling in _spellings(separator.join(words))
+    for spelling in _spellings(*(separator.join(words) for separator in " _-"))
 }
+_LAYOUT = Layout(
+    (
+        Column("sentence1", names=_spellings("sentence1", "first_sentence")),
+        Column("sentence2", names=_spellings("sentence2", "second_sentence")),
+        Column("label", one_of(_LABELS), _spellings("label", "gold_label")),
+        Column("domain", one_of(_DOMAINS), _spellings("domain")),
+    ),
+    may_have_others=True,
+    delimiter="\t",
+)
 
 
-def read_mismatched(
-    path: Path, oddities: Oddities | None = None, *, is_known: bool = False
-) -> "Iterator[pa.RecordBatch]":
+def read_mismatched(path: Path, oddities: Oddities | None = None) -> "Iterator[pa.RecordBatch]":
     """Read dev or test of MisMatched; see ``Layout.read``.
 
     The release has no ids: they are made of the texts, and do not depend on the order of rows.
@@ -68,7 +65,6 @@ def read_mismatched(
     Args:
         path: The file, TSV with the quotes of CSV, or JSON lines.
         oddities: Counts to add to; None counts nothing.
-        is_known: Whether the file is, by its hash, a published one.
 
     Yields:
         Batches with the columns ``id``, ``sentence1``, ``sentence2``, ``label`` and ``domain``, all
@@ -79,16 +75,6 @@ def read_mismatched(
     """
     import pyarrow as pa  # takes long to import
 
-    columns = _find_columns(path)
-    values = {"label": _LABELS, "domain": _DOMAINS}
-    layout = Layout(
-        tuple(
-            Column(name, frozenset(values[ours]) if ours in values else None)
-            for ours, name in columns.items()
-        ),
-        may_have_others=True,
-        delimiter="\t",
-    )
     n_of_id: Counter[str] = Counter()
 
     def make_id(*texts: str) -> str:
@@ -96,32 +82,6 @@ def read_mismatched(
         n_of_id[key] += 1
         return key if n_of_id[key] == 1 else f"{key}-{n_of_id[key]}"
 
-    for batch in layout.read(path, oddities, is_known=is_known):
-        found = {ours: batch.column(name) for ours, name in columns.items()}
-        for name, known in values.items():
-            released = found[name].dictionary_encode()
-            ours = {value: known[value] for value in released.dictionary.to_pylist()}
-            for value, meant in ours.items():
-                if oddities is not None and value != meant:
-                    oddities[f"{name} {value!r} read as {meant}"] = 1
-            found[name] = pa.array(ours.values(), pa.string()).take(released.indices)
-        texts = (found[name].to_pylist() for name in ("sentence1", "sentence2"))
-        yield pa.RecordBatch.from_pydict({"id": pa.array(map(make_id, *texts)), **found})
-
-
-def _find_columns(path: Path) -> dict[str, str]:
-    """Return the release's name of each column of ours."""
-    from .tables import read_header
-
-    names = read_header(path, Layout((), delimiter="\t"))
-    found = {ours: [n for n in names if n.casefold() in known] for ours, known in _NAMES.items()}
-    problems = [
-        f"expected one column {' or '.join(_NAMES[ours])}, got {' and '.join(known) or 'none'}"
-        for ours, known in found.items()
-        if len(known) != 1
-    ]
-    if problems:
-        shown = ", ".join(map(repr, names))
-        message = f"{'; '.join(problems)}. Its columns are {shown}"
-        raise ReleaseError([Defect(str(path), 1, "", message)])
-    return {ours: known[0] for ours, known in found.items()}
+    for batch in _LAYOUT.read(path, oddities):
+        texts = (batch[name].to_pylist() for name in ("sentence1", "sentence2"))
+        yield batch.add_column(0, "id", pa.array(map(make_id, *texts)))

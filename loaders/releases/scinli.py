@@ -6,7 +6,7 @@ training rows that people labelled are in ``data/`` of github.com/msadat3/weight
 2024): TSV with the quotes of CSV, whose lines end in CR and LF.
 """
 
-from .layout import Column, Layout
+from .layout import Column, Layout, one_of
 
 #: The label ids of the authors' code.
 LABELS = ("contrasting", "reasoning", "entailment", "neutral")
@@ -14,7 +14,7 @@ SENTENCE_COLUMNS = (
     Column("id"),
     Column("sentence1"),
     Column("sentence2"),
-    Column("label", frozenset(LABELS)),
+    Column("label", one_of(LABELS)),
 )
 LAYOUT = Layout(SENTENCE_COLUMNS)
 HUMAN_LAYOUT = Layout(SENTENCE_COLUMNS, delimiter="\t")

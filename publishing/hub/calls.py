@@ -3,7 +3,6 @@
 import time
 from collections.abc import Callable
 from typing import Any, TypeVar
-from urllib.parse import urlsplit
 
 from huggingface_hub import constants
 
@@ -81,7 +80,7 @@ def _answer_to(error: BaseException | None) -> Any:
 
 def _call(of: str, what: str, call: Callable[[], _Answer]) -> _Answer:
     try:
-        check_reachable(constants.ENDPOINT, urlsplit(constants.ENDPOINT).hostname or "")
+        check_reachable(constants.ENDPOINT)
         with with_timeouts():
             return call()
     except DownloadError as error:

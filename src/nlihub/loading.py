@@ -1,15 +1,14 @@
 """Load datasets as the ``datasets`` library does."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from .builders.core.options import check_config
 from .builders.core.registry import NAMESPACE, find_builder, get_builder
 from .builders.versions.open import PathLike, build_options, load_config
-from .integrations.views import Prompting, check_view, is_prompted, make_view
 from .loaders.errors import UnknownNameError, UsageError
-from .publishing.remote import load_pinned
 
 
 def load_dataset(
@@ -88,55 +87,57 @@ def load_dataset(
     """
     if not isinstance(path, str):
         raise UsageError(f"{path!r} is no dataset; expected its name.")
-    prompting = _check_view(view, prompt, shots, seed, streaming)
+    load = partial(
+        _load,
+        path,
+        name,
+        data_dir=data_dir,
+        streaming=streaming,
+        origin=origin,
+        version=version,
+        **arguments,
+    )
+    given = {"prompt": prompt, "shots": shots, "seed": seed}
+    asked = {argument: value for argument, value in given.items() if value is not None}
+    if view is not None:
+        return _load_view(load, view, asked, split, streaming)
+    if asked:
+        raise _meaningless(asked)
+    return load(split=split)
 
-    def load(split: Any) -> Any:
-        return _load(
-            path,
-            name,
-            data_dir=data_dir,
-            split=split,
-            streaming=streaming,
-            origin=origin,
-            version=version,
-            **arguments,
-        )
 
-    loaded = load(split)
-    if view is None:
-        return loaded
+def _load_view(
+    load: Callable[..., Any], view: str, asked: dict[str, Any], split: Any, streaming: bool
+) -> Any:
+    from .integrations.views import Prompting, check_view, is_prompted, make_view
+
+    check_view(view)
+    if streaming:
+        raise UsageError(f"The view {view!r} cannot be streamed; leave out streaming.")
+    if asked and not is_prompted(view):
+        raise _meaningless(asked)
+    prompting = Prompting(
+        asked.get("prompt", Prompting.form),
+        asked.get("shots", Prompting.n_shots),
+        asked.get("seed", Prompting.seed),
+    )
+    loaded = load(split=split)
     pool = _load_pool(load) if prompting.n_shots else None
     return make_view(loaded, view, prompting, pool)
 
 
-def _check_view(
-    view: str | None, prompt: str | None, shots: int | None, seed: int | None, streaming: bool
-) -> Prompting:
-    """Return how a view asks, or raise before anything is read."""
-    given = {"prompt": prompt, "shots": shots, "seed": seed}
-    given = {argument: value for argument, value in given.items() if value is not None}
-    if view is not None:
-        check_view(view)
-        if streaming:
-            raise UsageError(f"The view {view!r} cannot be streamed; leave out streaming.")
-    if given and (view is None or not is_prompted(view)):
-        raise UsageError(
-            f"{', '.join(given)} has a meaning with view='chat' or view='prompt-completion' alone."
-        )
-    defaults = Prompting()
-    return Prompting(
-        defaults.form if prompt is None else prompt,
-        defaults.n_shots if shots is None else shots,
-        defaults.seed if seed is None else seed,
+def _meaningless(asked: Iterable[str]) -> UsageError:
+    return UsageError(
+        f"{', '.join(asked)} has a meaning with view='chat' or view='prompt-completion' alone."
     )
 
 
-def _load_pool(load: Callable[[Any], Any]) -> Any:
+def _load_pool(load: Callable[..., Any]) -> Any:
     """Load the rows to draw exemplars from: the training rows, or those of the first split."""
     try:
-        return load("train")
+        return load(split="train")
     except UnknownNameError:
-        return next(iter(load(None).values()))
+        return next(iter(load(split=None).values()))
 
 
 def _load(
@@ -153,6 +154,8 @@ def _load(
     if version is not None:
         if data_dir is not None or origin is not None:
             raise UsageError("A published version has no data_dir and no origin.")
+        from .publishing.remote import load_pinned  # takes long to import
+
         repository = path if "/" in path else f"{NAMESPACE}/{get_builder(path).SPEC.name}"
         return load_pinned(repository, version, name, split=split, streaming=streaming, **arguments)
     if find_builder(path.removeprefix(f"{NAMESPACE}/")) is None and Path(path).is_dir():

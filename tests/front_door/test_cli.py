@@ -213,7 +213,7 @@ def test_home_is_expanded_everywhere(small, tmp_path, monkeypatch):
 @pytest.mark.parametrize("variable", ["NLIHUB_CACHE", "HF_HOME"])
 def test_a_cache_that_cannot_be_written_is_named(variable, tmp_path, monkeypatch):
     from huggingface_hub import constants
-    from nlihub.loaders.fetching.obtain import advise_on_cache
+    from nlihub.loaders.paths import advise_on_cache
 
     if variable == "HF_HOME":
         monkeypatch.setattr(constants, "HF_HOME", str(tmp_path))

@@ -24,7 +24,8 @@ def test_what_is_not_tried_again(status):
     ("header", "wait_s"),
     [
         ("0", 0.0),
-        (" 2.5 ", 2.5),
+        (" 2 ", 2.0),
+        ("2.5", None),
         ("60", 60.0),
         ("86400", 60.0),
         ("-1", None),

@@ -7,16 +7,17 @@ from dataclasses import replace
 import pyarrow as pa
 import pytest
 from nlihub.loaders.errors import ReleaseError
-from nlihub.loaders.releases import Oddities, tables
+from nlihub.loaders.releases import Oddities, layout
 from nlihub.loaders.releases.bionli import marked_entities, read_bionli, strip_markers
-from nlihub.loaders.releases.layout import Column, Layout
+from nlihub.loaders.releases.layout import Column, Layout, one_of
 from nlihub.loaders.releases.mismatched import read_mismatched
-from nlihub.loaders.releases.mscinli import read_mscinli
+from nlihub.loaders.releases.mscinli import LAYOUT as MSCINLI_LAYOUT
 from nlihub.loaders.releases.scinli import LAYOUT
 from nlihub.loaders.releases.spacenli import read_released_spacenli
-from release_files import bionli_rows, mirror, mscinli_rows, scinli_rows, write_csv, write_jsonl
+from release_files import bionli_rows, mscinli_rows, scinli_rows, write_csv, write_jsonl
 
 read_scinli = LAYOUT.read
+read_mscinli = MSCINLI_LAYOUT.read
 SCINLI = scinli_rows("test")
 BIONLI = bionli_rows("test")
 
@@ -71,20 +72,11 @@ def test_oddities_are_kept_and_counted(tmp_path, kind):
 
 
 @kinds
-def test_blocks_do_not_show(tmp_path, kind, monkeypatch):
-    """However a file is cut into blocks, within rows and quoted line breaks too."""
-    path = written(tmp_path, SCINLI, kind)
-    for size in (1, 100, 1000):
-        monkeypatch.setattr(tables, "_BLOCK_BYTES", size if kind == "jsonl" else max(size, 1600))
-        assert rows_of(read_scinli(path)) == SCINLI
-
-
-def test_batches_are_bounded(tmp_path, monkeypatch):
-    monkeypatch.setattr(tables, "_BLOCK_BYTES", 2000)
-    path = written(tmp_path, SCINLI * 20, "jsonl")
-    sizes = [batch.nbytes for batch in read_scinli(path)]
-    assert max(sizes) < 3000
-    assert len(sizes) > 50
+def test_batches_are_bounded(tmp_path, kind, monkeypatch):
+    monkeypatch.setattr(layout, "_BATCH_ROWS", 10)
+    batches = list(read_scinli(written(tmp_path, SCINLI, kind)))
+    assert [len(batch) for batch in batches] == [10, 10, 10, 10, 8]
+    assert rows_of(batches) == SCINLI
 
 
 @kinds
@@ -136,7 +128,7 @@ def test_a_fifth_column_that_is_no_domain(tmp_path, kind):
 
 @kinds
 def test_files_of_scinli_and_mscinli_are_told_apart(tmp_path, kind):
-    with pytest.raises(ReleaseError, match=r"one more, the domain; got .* SciNLI"):
+    with pytest.raises(ReleaseError, match="lacks the column domain; its columns are 'id'"):
         rows_of(read_mscinli(written(tmp_path, SCINLI, kind)))
     with pytest.raises(ReleaseError, match="has the unknown column domain"):
         rows_of(read_scinli(written(tmp_path, mscinli_rows("test"), kind)))
@@ -321,7 +313,7 @@ BAD = {
     "a list whole": (
         change_bytes("jsonl", lambda c: b'["a"]\n' + c),
         1,
-        "one JSON object per line",
+        "one JSON object per line, got ['a']",
     ),
     "cut in a line": (change_bytes("jsonl", lambda c: c[:-30]), 48, "not a JSON object"),
     "cut in a line ": (change_bytes("csv", lambda c: c[:-30]), 50, "values, expected 4"),
@@ -353,13 +345,10 @@ BAD = {
         6,
         "not a JSON object",
     ),
-    "a text beyond 128 KiB beside a fault": (
-        change(
-            "csv",
-            lambda rows: (at_row(0, sentence1="x" * 200_000)(rows), at_row(9, label="?")(rows)),
-        ),
-        11,
-        "label: '?' is none",
+    "a text beyond 128 KiB": (
+        change("csv", at_row(0, sentence1="x" * 200_000)),
+        2,
+        "larger than field limit",
     ),
     "cut inside a quote": (
         change_bytes("csv", lambda c: c[: c.index(b"soft") + 4]),
@@ -372,7 +361,11 @@ BAD = {
         1,
         "lacks the col",
     ),
-    "another file ": (change_bytes("jsonl", lambda _: b"\x89PNG\r\n\x1a\n\x00\x01"), 1, "not JSON"),
+    "another file ": (
+        change_bytes("jsonl", lambda _: b"\x89PNG\r\n\x1a\n\x00\x01"),
+        1,
+        "not a JSON object",
+    ),
 }
 
 
@@ -386,22 +379,11 @@ def test_what_is_refused_is_named_with_file_line_and_value(tmp_path, make, line,
     assert isinstance(caught.value, ValueError)
 
 
-@pytest.mark.parametrize("line", [1, 6])
-def test_json_that_is_no_utf8_is_refused_though_arrow_takes_it(tmp_path, line):
-    path = written(tmp_path, SCINLI, "jsonl")
-    lines = path.read_bytes().split(b"\n")
-    lines[line - 1] = lines[line - 1].replace(b'sentence2": "', b'sentence2": "\xe9')
-    path.write_bytes(b"\n".join(lines))
-    for is_known in (False, True):
-        with pytest.raises(ReleaseError, match=rf":{line}: byte 0xe9 at position"):
-            rows_of(read_scinli(path, is_known=is_known))
-
-
 def test_a_header_beyond_every_limit(tmp_path):
     (tmp_path / "x.csv").write_text("a" * 200_000 + "\n1\n")
     (tmp_path / "x.jsonl").write_text("[" * 100_000 + "\n")
-    for name, kind in (("x.csv", "CSV"), ("x.jsonl", "JSON")):
-        with pytest.raises(ReleaseError, match=rf":1: not {kind}"):
+    for name, message in (("x.csv", "field larger"), ("x.jsonl", "not a JSON object")):
+        with pytest.raises(ReleaseError, match=f":1: {message}"):
             rows_of(read_scinli(tmp_path / name))
 
 
@@ -409,12 +391,6 @@ def test_several_columns_without_a_name_are_passed_over(tmp_path):
     path = tmp_path / "dev.csv"
     write_csv(path, [{"": "x", **row} for row in SCINLI], index=True)
     assert rows_of(read_scinli(path)) == SCINLI
-
-
-@kinds
-def test_what_is_known_is_read_alike(tmp_path, kind):
-    path = written(tmp_path, SCINLI, kind)
-    assert rows_of(read_scinli(path, is_known=True)) == SCINLI
 
 
 def test_many_defects_are_listed_up_to_a_limit_and_equal_ones_once(tmp_path):
@@ -472,71 +448,23 @@ def released(release_files, tmp_path):
     return write
 
 
-@pytest.mark.parametrize(
-    ("values", "message"),
-    [
-        ({"label": "unknown"}, "row 3: label 'unknown' is none"),
-        ({"premises": ""}, "row 3: premises is '', expected a string"),
-        ({"prem_num": "1"}, "row 3: prem_num is '1', expected a number"),
-        ({"prem_num": True}, "row 3: prem_num is True, expected a number"),
-        ({"subs": ["a"]}, "row 3: subs is ['a'], expected an object"),
-        ({"src": 3}, "row 3: src is 3, expected a string or null"),
-        ({"more": "x"}, "row 3: unknown fields more"),
-    ],
-)
-def test_a_malformed_released_problem(released, values, message):
-    path = released(lambda rows: rows[3].update(values))
-    with pytest.raises(ReleaseError, match=re.escape(message)):
+def test_a_malformed_released_problem(released):
+    path = released(lambda rows: rows[3].pop("premises"))
+    with pytest.raises(ReleaseError, match=r"row 3: is not a problem .*'premises'"):
         read_released_spacenli(path)
 
 
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        ("{", "not JSON"),
-        ("[]", 'whose "data" is a list'),
-        ('{"data": {}}', "is a list of problems"),
-    ],
-)
-def test_what_is_no_released_sample(tmp_path, text, message):
+@pytest.mark.parametrize("text", ["{", "[]", '{"data": {"a": 1}}', '{"data": [1]}'])
+def test_what_is_no_released_sample(tmp_path, text):
     (tmp_path / "160x200.json").write_text(text)
-    with pytest.raises(ReleaseError, match=message):
+    with pytest.raises(ReleaseError, match="is not a problem of the released sample"):
         read_released_spacenli(tmp_path / "160x200.json")
-
-
-@pytest.mark.parametrize("labels_as_ids", [False, True])
-def test_the_mirror_of_the_released_sample(release_files, tmp_path, labels_as_ids):
-    original = release_files[0] / "released/spacenli/160x200.json"
-    path = mirror(original, tmp_path / "mirror.parquet", labels_as_ids)
-    assert read_released_spacenli(path) == read_released_spacenli(original)
-
-
-@pytest.mark.parametrize("label", [7, None, -1, "maybe"])
-def test_a_mirror_with_labels_that_are_none(release_files, tmp_path, label):
-    import pyarrow.parquet as pq
-
-    original = release_files[0] / "released/spacenli/160x200.json"
-    path = mirror(original, tmp_path / "m.parquet", labels_as_ids=label != "maybe")
-    table = pq.read_table(path)
-    labels = [label, *table["label"].to_pylist()[1:]]
-    at = table.schema.get_field_index("label")
-    changed = table.set_column(at, table.schema.field(at), pa.array(labels, table["label"].type))
-    pq.write_table(changed, path)
-    with pytest.raises(ReleaseError, match=r"row 0: label (is|.* is none of)"):
-        read_released_spacenli(path)
-
-
-def test_a_mirror_that_lacks_columns(release_files, tmp_path):
-    original = release_files[0] / "released/spacenli/160x200.json"
-    path = mirror(original, tmp_path / "mirror.parquet", drop=("exp", "ent_type"))
-    with pytest.raises(ReleaseError, match="lacks the columns exp, ent_type; it has"):
-        read_released_spacenli(path)
 
 
 # ---- tables with tabs -----------------------------------------------------------------------
 
 TSV = Layout(
-    (Column("id"), Column("text"), Column("label", frozenset("ab"))),
+    (Column("id"), Column("text"), Column("label", one_of("ab"))),
     delimiter="\t",
     has_quotes=False,
 )
@@ -549,7 +477,6 @@ def test_tsv_keeps_quotation_marks_and_commas(tmp_path):
     )
     expected = [("1", '"Yes", he said', "a"), ("2", 'so "', "b"), ("3", '"No."', "a")]
     assert [tuple(row.values()) for row in rows_of(TSV.read(path))] == expected
-    assert [tuple(row.values()) for row in rows_of(TSV.read(path, is_known=True))] == expected
 
 
 def test_tsv_with_quotes_reads_tabs_inside_them(tmp_path):
@@ -572,9 +499,8 @@ def test_tsv_that_a_csv_writer_quoted_is_refused(tmp_path):
 def test_malformed_tsv_is_refused_with_its_line(tmp_path, row):
     path = tmp_path / "test.tsv"
     path.write_text(f"id\ttext\tlabel\n{row}\n", encoding="utf-8")
-    for is_known in (False, True):
-        with pytest.raises(ReleaseError, match=r"test.tsv:2: "):
-            rows_of(TSV.read(path, is_known=is_known))
+    with pytest.raises(ReleaseError, match=r"test.tsv:2: "):
+        rows_of(TSV.read(path))
 
 
 def test_a_layout_names_its_endings(tmp_path):
@@ -628,13 +554,13 @@ def test_the_spellings_of_mismatched_are_recognised(tmp_path, header, released, 
     [
         (HEADER, "a\tb\tentailed\tPsychology", "label: 'entailed' is none of"),
         (HEADER, "a\tb\t neutral\tPsychology", "label: ' neutral' is none of"),
-        (HEADER, "a\tb\tneutral\tMedicine", "Domain: 'Medicine' is none of"),
+        (HEADER, "a\tb\tneutral\tMedicine", "domain: 'Medicine' is none of"),
         (HEADER, "a\t\tneutral\tPsychology", "sentence2: is empty"),
-        ("sentence1\tsentence2\tlabel", "a\tb\tneutral", "expected one column domain, got none"),
+        ("sentence1\tsentence2\tlabel", "a\tb\tneutral", "lacks the column domain"),
         (
             f"{HEADER}\tgold_label",
             "a\tb\tneutral\tPsychology\tneutral",
-            "expected one column label or gold_label, got label and gold_label",
+            "has more than one column label: 'label', 'gold_label'",
         ),
     ],
 )

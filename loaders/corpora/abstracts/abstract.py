@@ -11,8 +11,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from ...errors import RecordError
-from .concept_ids import split_ids
-from .mechanism_records import MechanismRecord
+from .mechanism_records import MechanismRecord, split_ids
 
 _LINE_END = re.compile(r"[\t-\r\x1c-\x1f\x85\u2028\u2029]")
 _MAX_SHOWN = 80

@@ -20,7 +20,6 @@ from dataclasses import dataclass
 from typing import Any
 
 from ...errors import RecordError
-from .concept_ids import split_ids
 from .markers import read_marked
 
 _ID = ("pmid", "id")
@@ -28,6 +27,11 @@ _SUPPORTING = ("supporting_set", "supp_set", "supporting")
 _POLARITY = ("polarity", "relation")
 _POLARITIES = re.compile(r"(?i)(pos|neg)(?:itive|ative)?(?:[ _-]?(?:activation|regulation))?")
 _WHOLE_FLOAT = re.compile(r"([0-9]+)\.0+", re.ASCII)
+#: Placeholders for a missing id.
+_NO_IDS = frozenset({"", "-", "-1", "None"})
+#: Between several ids: "D007674|D008107", "5290;5291", "1,2", "D003693+D002955"; not in
+#: "factor, beta" or "cd4+".
+_BETWEEN = re.compile(r"[|;]|,(?! )|(?<=\w)\+(?=\w)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,3 +156,20 @@ def _optional(fields: Mapping[str, Any], key: str) -> str | None:
 
 def _type_error(key: str, expected: str, value: object) -> RecordError:
     return RecordError("malformed", f"{key}: expected {expected}, got {type(value).__name__}")
+
+
+def split_ids(written: str) -> tuple[str, ...]:
+    """Split the ids of a mention.
+
+    Args:
+        written: The id or ids as a file has them.
+
+    Returns:
+        The whole as written and, where it lists several ids, each of them; empty where unknown.
+
+    Example:
+        >>> split_ids("5290;5291"), split_ids("-")
+        (('5290;5291', '5290', '5291'), ())
+    """
+    parts = [part.strip() for part in (written, *_BETWEEN.split(written))]
+    return tuple(dict.fromkeys(part for part in parts if part not in _NO_IDS))

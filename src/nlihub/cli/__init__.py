@@ -17,7 +17,6 @@ import nlihub
 
 from ..builders.procedures import PROCEDURES
 from ..loaders.errors import NLIHubError
-from ..loaders.interrupts import notes_of
 
 
 def _show_default(value: Any) -> str | None:
@@ -106,8 +105,13 @@ def _expand_home(word: str) -> str:
     return f"{option}{sign}{Path(value).expanduser()}" if value.startswith("~/") else word
 
 
-def _tell_interrupt(error: BaseException) -> None:
-    print(" ".join(["nlihub: interrupted.", *notes_of(error)]), file=sys.stderr)
+def _tell_interrupt(error: BaseException | None) -> None:
+    """Print what stays of the work: notes of an exception, and of those that it was raised from."""
+    notes: dict[str, None] = {}
+    while error is not None:
+        notes |= dict.fromkeys(getattr(error, "__notes__", ()))
+        error = error.__cause__ or error.__context__
+    print(" ".join(["nlihub: interrupted.", *notes]), file=sys.stderr)
 
 
 @contextmanager
@@ -125,7 +129,7 @@ def _errors_as_exit_codes() -> Iterator[None]:
         sys.stderr.close()  # the reader of our answer has gone
         sys.exit(1)
     except OSError as error:  # no space left, no permission, ...
-        from ..loaders.fetching.obtain import advise_on_cache
+        from ..loaders.paths import advise_on_cache
 
         print(f"nlihub: {error}{advise_on_cache(error)}", file=sys.stderr)
         sys.exit(1)

@@ -19,7 +19,7 @@ from nlihub.builders.procedures.abstracts.perturb.replace_entities import (
 )
 from nlihub.builders.procedures.abstracts.perturb.strategy import Choices, NoNegative
 from nlihub.builders.procedures.abstracts.perturb.swap_entities import UNDIRECTED, SwapNames
-from nlihub.loaders.corpora.abstracts.concept_ids import split_ids
+from nlihub.loaders.corpora.abstracts.mechanism_records import split_ids
 from nlihub.loaders.errors import UsageError
 
 

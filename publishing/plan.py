@@ -224,7 +224,9 @@ class Plan(RepositoryState):
             head = self._commit(head)
         commit = self.tagged or head
         tell("Reading back what was committed")
-        self._try_out(commit, "committed and tagged" if self.tagged else "committed, and not tagged")
+        self._try_out(
+            commit, "committed and tagged" if self.tagged else "committed, and not tagged"
+        )
         if self.tagged is None:
             self._check_unchanged(commit)
             repository.tag(self.tag, commit)

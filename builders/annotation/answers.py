@@ -27,8 +27,8 @@ _MAINTAINER = COMPLETIONS_FILE.removesuffix(".csv")
 #: random pairs of SciNLI's sentences 21 have as much in common.
 MIN_SHARED = 0.5
 
-#: By batch, person and key, what they wrote into the columns ``answer`` and ``COMPLETED``.
-_Stored = dict[str, dict[str, dict[str, dict[str, str]]]]
+#: By key and person, what they wrote into the columns ``answer`` and ``COMPLETED``.
+_Stored = Mapping[str, Mapping[str, Mapping[str, str]]]
 
 
 @dataclass(frozen=True)
@@ -88,28 +88,28 @@ def read_answers(folder: Path, batches: Sequence[Batch]) -> Answers:
     Raises:
         AnnotationError: ``answers.json`` is damaged, or not of these batches.
     """
-    by_key: dict[str, dict[str, str]] = {key: {} for batch in batches for key in batch.items}
+    items = {key: item for batch in batches for key, item in batch.items.items()}
     blank: Counter[str] = Counter()
-    completed: defaultdict[str, dict[str, dict[str, str]]] = defaultdict(dict)
     try:
-        for name, people in _read_stored(folder).items():
-            items = next(batch.items for batch in batches if batch.folder.name == name)
-            for person, written in people.items():
-                answered = {key: cells[ANSWER] for key, cells in written.items() if cells[ANSWER]}
-                for key, answer in answered.items():
-                    by_key[key][person] = answer
-                if person != _MAINTAINER:
-                    blank[person] += len(items) - len(answered)
-                for key, cells in written.items():
-                    completed[key][person] = cells
-    except (ValueError, KeyError, TypeError, AttributeError, StopIteration) as error:
+        stored = _read_stored(folder)
+        by_key = {
+            key: {
+                name: cells[ANSWER] for name, cells in stored.get(key, {}).items() if cells[ANSWER]
+            }
+            for key in items
+        }
+        completions = settle_completions(items, stored)
+        for batch in batches:
+            for person in {name for key in batch.items for name in stored.get(key, ())}:
+                blank[person] += sum(person not in by_key[key] for key in batch.items)
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
         problem = f"not as it was written: {type(error).__name__} {error}"
         defect = Defect(str(folder / ANSWERS_FILE), 0, "", problem)
         raise AnnotationError(
             [defect], f"Restore {ANSWERS_FILE}, or delete it and import the answers again."
         ) from None
-    items = {key: item for batch in batches for key, item in batch.items.items()}
-    return Answers(by_key, dict(sorted(blank.items())), settle_completions(items, completed))
+    del blank[_MAINTAINER]
+    return Answers(by_key, dict(sorted(blank.items())), completions)
 
 
 def import_files(folder: Path, batches: Sequence[Batch], files: Sequence[Path]) -> None:
@@ -131,31 +131,27 @@ def import_files(folder: Path, batches: Sequence[Batch], files: Sequence[Path]) 
         UsageError: Nothing is answered.
         OutputError: The folder cannot be written to.
     """
-    places = {
-        key: (batch.folder.name, item) for batch in batches for key, item in batch.items.items()
-    }
+    items = {key: item for batch in batches for key, item in batch.items.items()}
     question = batches[0].question
-    new: defaultdict[str, dict[str, dict[str, dict[str, str]]]] = defaultdict(dict)
+    new: defaultdict[str, dict[str, dict[str, str]]] = defaultdict(dict)
     defects: list[Defect] = []
     for path in files:
         entries, wrong = read_answer_file(path, batches[0])
         defects += wrong
-        if len(entries) > 1 and all(_find_misplaced(entry, places) for entry in entries):
+        if len(entries) > 1 and all(_find_misplaced(entry, items) for entry in entries):
             problem = f"none of its {len(entries):,} pairs is of these batches"
             defects.append(Defect(str(path), 0, "", problem))
             continue
         for entry in entries:
-            name, item = places.get(entry.key, ("", None))
-            written = new.get(name, {}).get(entry.person, {})
-            problems = [_find_misplaced(entry, places)]
-            if item:
-                problems += _find_problems(entry, item, question)
+            problems = [_find_misplaced(entry, items)]
+            if entry.key in items:
+                problems += _find_problems(entry, items[entry.key], question)
             cells = {ANSWER: question.read_cell(entry.cells[ANSWER])[0]}
             cells |= {column: _plain(entry.cells[column]) for column in COMPLETED}
-            if any(cells.values()) and entry.key in written:
-                problems.append(f"{entry.person} has already answered the pair {entry.key!r}")
             if any(cells.values()):  # a blank sheet leaves what was answered before
-                new[name][entry.person] = {**written, entry.key: cells}
+                if entry.person in new[entry.key]:
+                    problems.append(f"{entry.person} has already answered the pair {entry.key!r}")
+                new[entry.key][entry.person] = cells
             defects += (Defect(str(path), entry.line, entry.where, p) for p in problems if p)
     if defects:
         advice = "Nothing was imported. Correct the files, or have the annotators correct them."
@@ -165,12 +161,14 @@ def import_files(folder: Path, batches: Sequence[Batch], files: Sequence[Path]) 
         raise UsageError(f"{names}: no pair is answered; submit answers before exporting.")
     with FileLock(folder / ".answers.lock"):  # others may import at the same time
         read_answers(folder, batches)
-        stored = _read_stored(folder)
-        for name, people in new.items():
-            stored[name] = dict(sorted({**stored.get(name, {}), **people}.items()))
+        stored = {**_read_stored(folder)}
+        for batch in batches:
+            people = {person for key in batch.items for person in new.get(key, ())}
+            for key in batch.items:
+                kept = {name: c for name, c in stored.get(key, {}).items() if name not in people}
+                stored[key] = dict(sorted({**kept, **new.get(key, {})}.items()))
         with whole_file(folder / ANSWERS_FILE) as partial:
-            text = json.dumps(dict(sorted(stored.items())), indent=1)
-            partial.write_text(text + "\n", encoding="utf-8")
+            partial.write_text(json.dumps(stored, indent=1) + "\n", encoding="utf-8")
 
 
 def _read_stored(folder: Path) -> _Stored:
@@ -215,11 +213,11 @@ def _read_answered_sheet(
     return entries, defects
 
 
-def _find_misplaced(entry: Entry, places: Mapping[str, tuple[str, Item]]) -> str:
+def _find_misplaced(entry: Entry, items: Mapping[str, Item]) -> str:
     """Return what is wrong with the key or the texts of an entry; empty if nothing is."""
-    if entry.key not in places:
+    if entry.key not in items:
         return f"the pair {entry.key!r} is unknown"
-    _, item = places[entry.key]
+    item = items[entry.key]
     # Spreadsheets trim blanks and change line ends.
     given, expected = (
         ["".join(filter(str.isalnum, text)) for text in texts]
@@ -252,9 +250,7 @@ def looks_misplaced(original: str, completed: str) -> bool:
     return sum(part in now for part in parts) < MIN_SHARED * len(parts)
 
 
-def settle_completions(
-    items: Mapping[str, Item], written: Mapping[str, Mapping[str, Mapping[str, str]]]
-) -> Completions:
+def settle_completions(items: Mapping[str, Item], written: _Stored) -> Completions:
     """Settle which text each sentence has.
 
     What ``completions.csv`` says is taken; the original text there keeps it as it is. Elsewhere a

@@ -2,7 +2,7 @@
 
 ::
 
-    answers.json                     all answers that were imported, by batch, person and key
+    answers.json                     all answers that were imported, by key and person
     batch-001/
         batch.json                   the question, and the items by key; ids may tell labels, so
                                      people must not see it

@@ -282,10 +282,10 @@ def test_planted_mappings_are_found(version, tmp_path):
 
 def test_kappas_with_errors_are_those_of_a_slow_reference(version, tmp_path):
     found = annotate(version, tmp_path, by_habit(2, error=0.2))
-    (stored,) = json.loads((tmp_path / "batches" / "answers.json").read_text()).values()
+    stored = json.loads((tmp_path / "batches" / "answers.json").read_text())
     points = {
-        name: [SCALE.index(cells["answer"]) for _, cells in sorted(written.items())]
-        for name, written in stored.items()
+        name: [SCALE.index(people[name]["answer"]) for _, people in sorted(stored.items())]
+        for name in HABITS
     }
 
     def mean(mappings):

@@ -7,7 +7,8 @@ Source:
 
 import textwrap
 from collections import defaultdict
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -33,9 +34,6 @@ from .answers import ANSWERS_FILE, count_sentences, read_answers
 from .batch import COMPLETIONS_FILE
 from .sheets import COMPLETED, TEXTS
 from .task import EVALUATION, check_unchanged, list_domains, open_batches, read_rows
-
-#: By pair and column of ``COMPLETED``, the completed sentence; None for one that stays.
-_Completed = Mapping[str, Mapping[str, str | None]]
 
 
 def build(
@@ -80,10 +78,24 @@ def build(
             f"{built.folder} has the pairs that may still be annotated; build into another folder."
         )
     _check(review)
-    confirmed = set(review.confirmed)
-    completed = {id_: t for id_, t in review.completions.texts.items() if id_ in confirmed}
-    rows = AnnotatedRows(built, review, completed, hash_file(folder / ANSWERS_FILE))
+    texts = review.completions.texts
+    completed = {id_: texts[id_] for id_ in texts.keys() & set(review.confirmed)}
     n_sentences = sum(map(count_sentences, completed.values()))
+    answers_hash = hash_file(folder / ANSWERS_FILE)
+    rows = AnnotatedRows(
+        version=built,
+        members=_assign_splits(built, review),
+        completed=completed,
+        sources=[
+            *manifest.sources,
+            {"url": "the answers of the annotators", "sha256": answers_hash},
+        ],
+        parameters={
+            **manifest.parameters,
+            "annotated_per_class": dict(review.per_class),
+            "batches": review.n_batches,
+        },
+    )
     construction = {
         **manifest.construction,
         "annotation": _describe(review, len(completed), n_sentences),
@@ -135,91 +147,66 @@ def _describe(review: Review, n_pairs: int, n_sentences: int) -> str:
     return textwrap.fill(text, 100)
 
 
+def _assign_splits(version: BuiltVersion, review: Review) -> dict[Key, list[str]]:
+    """Return the ids of each split: confirmed pairs for evaluation, else those of the version."""
+    ids: defaultdict[Key, list[str]] = defaultdict(list)
+    cells: defaultdict[tuple[str, ...], list[str]] = defaultdict(list)
+    columns = ("id", "label", "domain")
+    for row in read_rows(version, UNBALANCED, columns, EVALUATION, review.confirmed):
+        ids[UNBALANCED, row["split"]].append(row["id"])
+        cells[row["split"], row["domain"], row["label"]].append(row["id"])
+    configs = version.manifest.configs
+    for (split, domain, _), found in cells.items():
+        ranked = sorted(found, key=lambda id_: keyed_number(0, "annotated", id_))
+        for config in {version.main_config, domain} & configs.keys():
+            ids[config, split] += ranked[: review.per_class[split]]
+    for config in configs.keys() - {UNBALANCED}:
+        for split in configs[config].keys() - {*EVALUATION}:
+            ids[config, split] = version.table(config, split, ("id",))["id"].to_pylist()
+    return ids
+
+
+@dataclass(frozen=True)
 class AnnotatedRows:
-    """The rows of a version, its evaluation splits cut to the pairs that annotators confirmed.
+    """The rows of a version, its evaluation splits cut to confirmed pairs; see ``Rows``.
 
-    Args:
+    Attributes:
         version: The version whose evaluation pairs were annotated.
-        review: The state of the annotation.
-        completed: The completed sentences of confirmed pairs.
-        answers_hash: sha256 of the file of answers.
-
-    Raises:
-        VerificationError: A file of the version is missing or malformed.
+        members: By config and split, the ids of its rows; ``unbalanced`` has all other rows, too.
+        completed: By id and column of ``COMPLETED``, the completed sentence; None for one that
+            stays.
+        sources: The sources of the version, and the answers of the annotators.
+        parameters: The parameters of the version, and those of the annotation.
     """
 
-    def __init__(
-        self, version: BuiltVersion, review: Review, completed: _Completed, answers_hash: str
-    ) -> None:
-        self._version = version
-        self._confirmed = pa.array(sorted(review.confirmed), pa.string())
-        self._balanced = pa.array(_balance(version, review), pa.string())
-        self._completed = completed
-        answers = {"url": "the answers of the annotators", "sha256": answers_hash}
-        #: The sources of the version, and the answers of the annotators.
-        self.sources: list[Mapping[str, Any]] = [*version.manifest.sources, answers]
-        #: The parameters of the version, and those of the annotation.
-        self.parameters: Mapping[str, Any] = {
-            **version.manifest.parameters,
-            "annotated_per_class": dict(review.per_class),
-            "batches": review.n_batches,
-        }
+    version: BuiltVersion
+    members: Mapping[Key, Sequence[str]]
+    completed: Mapping[str, Mapping[str, str | None]]
+    sources: list[Mapping[str, Any]]
+    parameters: Mapping[str, Any]
 
     def batches(self, oddities: dict[str, Oddities] | None = None) -> Iterator[Batch]:
         """Yield the rows in the order of the version; no oddities are counted."""
-        spec = self._version.builder.SPEC
-        keys = BuildOptions().keys(spec)
+        spec = self.version.builder.SPEC
         schema = uniform_features(spec.labels, {**spec.extra, **ORIGINALS}).arrow_schema
-        for split in self._version.manifest.configs[UNBALANCED]:
-            for batch in self._version.batches(UNBALANCED, split):
-                table = batch
-                if split in EVALUATION:
-                    table = batch.filter(pc.is_in(batch["id"], self._confirmed))
-                members = self._members(table, split, keys)
-                yield Batch(self._complete(table).cast(schema), members)
+        for split in self.version.manifest.configs[UNBALANCED]:
+            ids = {key: pa.array(found) for key, found in self.members.items() if key[1] == split}
+            confirmed = ids.pop((UNBALANCED, split), None)
+            for table in self.version.batches(UNBALANCED, split):
+                rows = (
+                    table if confirmed is None else table.filter(pc.is_in(table["id"], confirmed))
+                )
+                members = {key: pc.is_in(rows["id"], ids[key]).combine_chunks() for key in ids}
+                members[UNBALANCED, split] = None
+                yield Batch(self._complete(rows).cast(schema), members)
 
     def _complete(self, table: pa.Table) -> pa.Table:
         """Return rows with completed sentences in place of the broken ones, and these beside."""
         ids = table["id"].to_pylist()
         for name, column in zip(TEXTS, COMPLETED, strict=True):
-            texts = [self._completed.get(id_, {}).get(column) for id_ in ids]
-            completed = pa.array(texts, pa.string())
-            is_new, old = completed.is_valid(), table[name].combine_chunks()
-            # if_else would keep, and count, the bytes of all texts.
-            before = pc.replace_with_mask(
-                pa.nulls(len(old), pa.string()), is_new, old.filter(is_new)
-            )
-            place = table.schema.get_field_index(name)
-            table = table.set_column(place, name, pc.coalesce(completed, table[name]))
-            table = table.append_column(f"original_{name}", before)
+            texts = [self.completed.get(id_, {}).get(column) for id_ in ids]
+            old = [text and table[name][n].as_py() for n, text in enumerate(texts)]
+            new = pc.coalesce(pa.array(texts, pa.string()), table[name])
+            table = table.set_column(table.schema.get_field_index(name), name, new)
+            table = table.append_column(f"original_{name}", pa.array(old, pa.string()))
         return table
-
-    def _members(
-        self, table: pa.Table, split: str, keys: Collection[Key]
-    ) -> dict[Key, pa.BooleanArray | None]:
-        is_balanced = pc.is_in(table["id"], self._balanced).combine_chunks()
-        members: dict[Key, pa.BooleanArray | None] = {}
-        for config, name in keys:
-            if name != split:
-                continue
-            members[config, name] = None if config == UNBALANCED else is_balanced
-            if config in self._version.builder.SPEC.domains:
-                is_there = pc.equal(table["domain"], config).combine_chunks()
-                members[config, name] = pc.and_(is_balanced, is_there)
-        return members
-
-
-def _balance(version: BuiltVersion, review: Review) -> list[str]:
-    """Return the ids of the balanced training set, and of as many confirmed pairs as are wanted."""
-    main = version.main_config
-    ids: list[str] = []
-    for split in version.manifest.configs[main].keys() - {*EVALUATION}:
-        ids += version.table(main, split, ("id",))["id"].to_pylist()
-    cells: defaultdict[tuple[str, ...], list[str]] = defaultdict(list)
-    columns = ("id", "label", "domain")
-    for row in read_rows(version, UNBALANCED, columns, EVALUATION, review.confirmed):
-        cells[row["split"], row["domain"], row["label"]].append(row["id"])
-    for (split, *_), found in cells.items():
-        ranked = sorted(found, key=lambda id_: keyed_number(0, "annotated", id_))
-        ids += ranked[: review.per_class[split]]
-    return ids

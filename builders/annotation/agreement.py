@@ -5,7 +5,7 @@ A pair is decided once further answers could not change its outcome.
 
 import math
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields, is_dataclass
 from itertools import product
 from statistics import NormalDist
@@ -19,22 +19,20 @@ from .questions import SEPARATOR, UNCLEAR
 #: The kind of positives among negatives.
 CONTROLS = "controls"
 
-#: Outcome of a pair whose majority gives the expected answer.
+#: The majority gives the expected answer.
 KEPT = "kept"
+#: The majority gives another answer.
 GOLD_DIFFERS = "gold differs"
+#: To the majority the two texts do not tell.
 UNCLEAR_MAJORITY = "unclear"
+#: No answer can have a majority any more.
 NO_MAJORITY = "no majority"
+#: No answer has a majority, but one could with the answers that are missing.
 NOT_ENOUGH_ANSWERS = "not enough answers"
 NOT_ANNOTATED = "not annotated"
-#: Why a pair is not kept. The last two may still be kept, once there are more answers.
-REASONS = {
-    GOLD_DIFFERS: "the majority gives another answer than the expected one",
-    UNCLEAR_MAJORITY: "to the majority the two texts do not tell",
-    NO_MAJORITY: "no answer can have a majority any more",
-    NOT_ENOUGH_ANSWERS: "no answer has a majority, but one could with the answers that are missing",
-    NOT_ANNOTATED: "nobody has answered",
-}
-UNDECIDED = frozenset({NOT_ENOUGH_ANSWERS, NOT_ANNOTATED})
+UNDECIDED = (NOT_ENOUGH_ANSWERS, NOT_ANNOTATED)
+#: The outcomes of a pair.
+OUTCOMES = (KEPT, GOLD_DIFFERS, UNCLEAR_MAJORITY, NO_MAJORITY, *UNDECIDED)
 
 _Row = TypeVar("_Row")
 _Figure = TypeVar("_Figure")
@@ -102,14 +100,18 @@ class Judged:
     """An item that was given to people.
 
     Attributes:
+        key: Its key in the sheets.
         item: The item.
         answers: The answers by person.
+        is_complete: Whether as many have answered as were asked.
         majority: The answer of the majority; None where no answer has one.
-        outcome: ``KEPT`` or one of ``REASONS``.
+        outcome: One of ``OUTCOMES``.
     """
 
+    key: str
     item: Item
     answers: Mapping[str, str]
+    is_complete: bool
     majority: str | None
     outcome: str
 
@@ -149,14 +151,9 @@ def judge(batches: Sequence[Batch], by_key: Mapping[str, Mapping[str, str]]) -> 
                 outcome = UNCLEAR_MAJORITY
             else:
                 outcome = KEPT if majority == item.facts["label"] else GOLD_DIFFERS
-            judged.append(Judged(item, answers, majority, outcome))
+            is_complete = len(answers) >= batch.n_people
+            judged.append(Judged(key, item, answers, is_complete, majority, outcome))
     return sorted(judged, key=lambda one: one.item.id)
-
-
-def count_outcomes(judged: Iterable[Judged]) -> dict[str, int]:
-    """Return the number of items by outcome."""
-    counts = Counter(one.outcome for one in judged)
-    return {outcome: counts[outcome] for outcome in (KEPT, *REASONS)}
 
 
 @dataclass(frozen=True)
@@ -192,7 +189,7 @@ class AnnotatorAgreement:
 
 
 def measure_agreement(
-    judged: Sequence[Judged], labels: Iterable[str], n_people: int
+    judged: Sequence[Judged], labels: Collection[str], n_people: int
 ) -> AnnotatorAgreement:
     """Measure the agreement of annotators as the papers do.
 
@@ -205,7 +202,6 @@ def measure_agreement(
         SciNLI, section 3.3 and last column of Table 3 (6,904 of 8,044 pairs, 2,011 a class);
         MSciNLI, Table 2 and its section on the test and development sets.
     """
-    labels = list(labels)
     decided = [one for one in judged if one.outcome not in UNDECIDED]
     ratings = [list(one.answers.values()) for one in judged if len(one.answers) == n_people]
     found = Counter((one.label, one.majority or NO_MAJORITY) for one in decided)
@@ -215,12 +211,11 @@ def measure_agreement(
         if one.majority is not None
         for person, answer in one.answers.items()
     ]
-    domains = sorted({one.item.facts["domain"] for one in judged})
     return AnnotatorAgreement(
-        outcomes=count_outcomes(judged),
-        overall=_share_kept(decided),
-        by_class=tally(decided, lambda one: one.label, _share_kept, labels),
-        by_domain=tally(decided, lambda one: one.item.facts["domain"], _share_kept, domains),
+        outcomes=tally(judged, lambda one: one.outcome, len, OUTCOMES),
+        overall=_share_kept(judged),
+        by_class=tally(judged, lambda one: one.label, _share_kept, labels),
+        by_domain=tally(judged, lambda one: one.item.facts["domain"], _share_kept),
         without_majority=share(one.outcome == NO_MAJORITY for one in decided),
         confusion={
             label: {chosen: found[label, chosen] for chosen in (*labels, UNCLEAR, NO_MAJORITY)}
@@ -235,7 +230,8 @@ def measure_agreement(
 
 
 def _share_kept(judged: Iterable[Judged]) -> Share:
-    return share(one.outcome == KEPT for one in judged)
+    """Return the share of decided pairs that are kept."""
+    return share(one.outcome == KEPT for one in judged if one.outcome not in UNDECIDED)
 
 
 # ------------------------------------------------------------------------------ pairs from papers
@@ -260,7 +256,7 @@ class Review:
     Attributes:
         agreement: How far annotators agree with each other, and with the automatic labels.
         confirmed: Ids of the pairs whose gold label is the automatic one.
-        dropped: For every other pair, by id, why it is not confirmed, one of ``REASONS``.
+        dropped: For every other pair, by id, why it is not confirmed, one of ``OUTCOMES``.
         per_class: By split, how many confirmed pairs of each class and domain are wanted.
         missing: For every cell that lacks confirmed pairs, how many.
         completions: The sentences that people completed, of all annotated pairs.
@@ -387,7 +383,7 @@ def measure_negatives(batches: Sequence[Batch], answers: Answers) -> Quality:
 
 
 def _verdict(judged: Sequence[Judged]) -> Verdict:
-    kept = _share_kept(one for one in judged if one.outcome not in UNDECIDED)
+    kept = _share_kept(judged)
     given = share(answer == one.label for one in judged for answer in one.answers.values())
     return Verdict(len(judged), kept, wilson_interval(kept), given)
 
@@ -461,15 +457,15 @@ def tally_codes(batches: Sequence[Batch], answers: Answers) -> CodeTally:
     """
     names = batches[0].question.labels
     errors = {key: item for batch in batches for key, item in batch.items.items()}
-    everything = [
+    codings = [
         _Coding(item, coder, answer.split(f"{SEPARATOR} "))
         for key, item in errors.items()
         for coder, answer in answers.by_key[key].items()
     ]
-    mains = tally(everything, lambda one: one.item.id, lambda found: [c.codes[0] for c in found])
+    mains = tally(codings, lambda one: one.item.id, lambda found: [c.codes[0] for c in found])
 
-    def shares(codings: Sequence[_Coding]) -> dict[str, Share]:
-        return {name: share(coding.codes[0] == name for coding in codings) for name in names}
+    def shares(some: Sequence[_Coding]) -> dict[str, Share]:
+        return {name: share(coding.codes[0] == name for coding in some) for name in names}
 
     n_coders = batches[0].n_people
     by_all = [found for found in mains.values() if len(found) == n_coders > 1]
@@ -481,13 +477,13 @@ def tally_codes(batches: Sequence[Batch], answers: Answers) -> CodeTally:
         origin=batches[0].origin,
         n_errors=len(errors),
         n_uncoded=len(errors) - len(mains),
-        codes=shares(everything),
-        further={name: share(name in coding.codes[1:] for coding in everything) for name in names},
+        codes=shares(codings),
+        further={name: share(name in coding.codes[1:] for coding in codings) for name in names},
         by={
-            column: tally(everything, lambda one, c=column: one.item.facts[c], shares, values)  # type: ignore[misc]
+            column: tally(codings, lambda one, c=column: one.item.facts[c], shares, values)  # type: ignore[misc]
             for column, values in values.items()
         },
-        by_coder=tally(everything, lambda one: one.coder, shares, answers.blank),
+        by_coder=tally(codings, lambda one: one.coder, shares, answers.blank),
         blank=answers.blank,
         same_main=share(len(set(found)) == 1 for found in by_all),
         kappa=fleiss_kappa(by_all),

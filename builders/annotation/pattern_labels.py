@@ -17,6 +17,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import combinations, product
+from statistics import fmean
 
 from ...loaders.corpora.patterns.pattern_bank import LABELS
 from ...loaders.errors import UsageError
@@ -29,7 +30,6 @@ from .agreement import (
     UNDECIDED,
     Judged,
     Share,
-    count_outcomes,
     judge,
     share,
     tally,
@@ -48,16 +48,12 @@ MAX_EXHAUSTIVE = 5
 
 #: By point of the scale, its label.
 Mapped = dict[str, str]
-_F, _N, _T = "contradiction", "neutral", "entailment"
+_LABELS = {"F": "contradiction", "N": "neutral", "T": "entailment"}
+_POINTS = {"2-1-2": "FFNTT", "1-2-2": "FNNTT", "2-2-1": "FFNNT", "1-3-1": "FNNNT"}
 #: The mappings to choose from, by the number of points that are false, unknown and true.
 MAPPINGS: dict[str, Mapped] = {
-    name: dict(zip(SCALE, labels, strict=True))
-    for name, labels in {
-        "2-1-2": (_F, _F, _N, _T, _T),
-        "1-2-2": (_F, _N, _N, _T, _T),
-        "2-2-1": (_F, _F, _N, _N, _T),
-        "1-3-1": (_F, _N, _N, _N, _T),
-    }.items()
+    name: {point: _LABELS[letter] for point, letter in zip(SCALE, letters, strict=True)}
+    for name, letters in _POINTS.items()
 }
 #: Both "false" points are contradictions, both "true" points entailments.
 SYMMETRIC = "2-1-2"
@@ -147,7 +143,7 @@ class PatternValidation:
         pairs: The agreement of each pair of annotators.
         problems: Number of problems by outcome.
         unanimous: The shares over all problems.
-        by_label: The same by label, of those that the problems have.
+        by_label: The same by label.
         by_category: The same by inference class.
         min_agreement: Below this a pattern is of low agreement.
         patterns: By pattern, the verdict on it.
@@ -193,7 +189,7 @@ def measure_patterns(
     """
     if not 0 <= min_agreement <= 1:
         raise UsageError(f"min_agreement is {min_agreement}; expected a share from 0 to 1.")
-    n_people, others = batches[0].n_people, batches[0].question.others
+    others = batches[0].question.others
     people = sorted({person for given in answers.by_key.values() for person in given})
     counts = {pair: Counter[tuple[str, str]]() for pair in combinations(people, 2)}
     for given in answers.by_key.values():
@@ -205,45 +201,39 @@ def measure_patterns(
         key: {name: MAPPINGS[chosen[name]].get(answer, UNCLEAR) for name, answer in given.items()}
         for key, given in answers.by_key.items()
     }
-    items = {item.id: key for batch in batches for key, item in batch.items.items()}
-
-    def unanimous(problems: Iterable[Judged]) -> Share:
-        complete = (one for one in problems if len(one.answers) >= n_people)
-        return share(set(one.answers.values()) == {one.label} for one in complete)
+    problems = judge(batches, labelled)
 
     def verdict(problems: Sequence[Judged]) -> PatternVerdict:
-        complete = [one for one in problems if len(one.answers) >= n_people]
         agreement = share(
             first == second != UNCLEAR
-            for one in complete
+            for one in problems
+            if one.is_complete
             for first, second in combinations(one.answers.values(), 2)
         )
         majority, status = _status(problems, agreement, min_agreement)
-        given = Counter(a for one in problems for a in answers.by_key[items[one.item.id]].values())
+        given = Counter(a for one in problems for a in answers.by_key[one.key].values())
         return PatternVerdict(
             label=problems[0].label,
             category=problems[0].item.facts["category"],
-            outcomes=_count_outcomes(problems),
+            outcomes=tally(problems, lambda one: one.outcome, len),
             majority=majority,
-            unanimous=unanimous(problems),
+            unanimous=_unanimous(problems),
             agreement=agreement,
             others={answer: given[answer] for answer in others},
             status=status,
         )
 
-    def scale(name: str) -> AnnotatorScale:
-        given = Counter(found.get(name) for found in answers.by_key.values())
-        return AnnotatorScale(MAPPINGS[chosen[name]], {a: given[a] for a in (*SCALE, *others)})
-
-    problems = judge(batches, labelled)
     patterns = tally(problems, lambda one: one.item.facts["group"], verdict)
-    status_of = {name: found.status for name, found in patterns.items()}
-    ranked = sorted(patterns, key=lambda name: status_of[name] == LOW_AGREEMENT)
-    to_remove = [name for name in ranked if status_of[name] in (NO_MAJORITY, LOW_AGREEMENT)]
+    ranked = sorted(patterns, key=lambda name: patterns[name].status == LOW_AGREEMENT)
+    to_remove = [name for name in ranked if patterns[name].status in (NO_MAJORITY, LOW_AGREEMENT)]
 
     def unanimity(problems: Sequence[Judged]) -> Unanimity:
         left = (one for one in problems if one.item.facts["group"] not in to_remove)
-        return Unanimity(unanimous(problems), unanimous(left))
+        return Unanimity(_unanimous(problems), _unanimous(left))
+
+    def scale(name: str) -> AnnotatorScale:
+        given = Counter(found.get(name) for found in answers.by_key.values())
+        return AnnotatorScale(MAPPINGS[chosen[name]], {a: given[a] for a in (*SCALE, *others)})
 
     pairs = []
     for pair, table in counts.items():
@@ -251,16 +241,15 @@ def measure_patterns(
         kappas = (mapped_kappa(table, *names) for names in mappings)
         shown = (None if kappa is None else float(kappa) for kappa in kappas)
         pairs.append(PairKappa(pair, table.total(), *shown))
-    by_label = tally(problems, lambda one: one.label, unanimity)
     classified = [one for one in problems if one.item.facts["category"] is not None]
     return PatternValidation(
         kappa=_mean(pair.chosen for pair in pairs),
         symmetric_kappa=_mean(pair.symmetric for pair in pairs),
         annotators={name: scale(name) for name in people},
         pairs=pairs,
-        problems=_count_outcomes(problems),
+        problems=tally(problems, lambda one: one.outcome, len),
         unanimous=unanimity(problems),
-        by_label={label: by_label[label] for label in LABELS if label in by_label},
+        by_label=tally(problems, lambda one: one.label, unanimity, LABELS),
         by_category=tally(classified, lambda one: one.item.facts["category"], unanimity),
         min_agreement=min_agreement,
         patterns=patterns,
@@ -268,21 +257,24 @@ def measure_patterns(
     )
 
 
+def _unanimous(problems: Iterable[Judged]) -> Share:
+    complete = (one for one in problems if one.is_complete)
+    return share(set(one.answers.values()) == {one.label} for one in complete)
+
+
 def _status(
     problems: Sequence[Judged], agreement: Share, min_agreement: float
 ) -> tuple[str | None, str]:
     """Return the label of the majority of a pattern's decided problems, and its status."""
-    decided = [one.majority for one in problems if one.outcome not in UNDECIDED]
-    majority = next(
-        (x for x in {*decided} - {UNCLEAR} if 2 * decided.count(x) > len(decided)), None
-    )
+    decided = Counter(one.majority for one in problems if one.outcome not in UNDECIDED)
     if not decided:
         return None, NOT_ENOUGH_ANSWERS
-    if majority is None:
+    ((label, most),) = decided.most_common(1)
+    if label in (None, UNCLEAR) or 2 * most <= decided.total():
         return None, NO_MAJORITY
     if agreement.value < min_agreement:
-        return majority, LOW_AGREEMENT
-    return majority, KEPT if majority == problems[0].label else GOLD_DIFFERS
+        return label, LOW_AGREEMENT
+    return label, KEPT if label == problems[0].label else GOLD_DIFFERS
 
 
 def mapped_kappa(counts: Counts, first: str, second: str) -> Fraction | None:
@@ -333,10 +325,6 @@ def choose_mappings(
         chosen = best
 
 
-def _count_outcomes(problems: Iterable[Judged]) -> dict[str, int]:
-    return {outcome: n for outcome, n in count_outcomes(problems).items() if n}
-
-
 def _mean(kappas: Iterable[float | None]) -> float | None:
     found = [kappa for kappa in kappas if kappa is not None]
-    return sum(found) / len(found) if found else None
+    return fmean(found) if found else None

@@ -11,14 +11,6 @@ from .sheets import read_sheet
 UNCLEAR = "unclear"
 #: Between the main answer and further ones, in one cell.
 SEPARATOR = ";"
-#: The answers, from the lowest point of the scale to the highest.
-SCALE = (
-    "definitely false",
-    "most likely false",
-    "unknown",
-    "most likely true",
-    "definitely true",
-)
 
 
 @dataclass(frozen=True)
@@ -61,13 +53,12 @@ class Question:
             return "", ""
         known = {answer.casefold(): answer for answer in self.answers}
         parts = [part.strip() for part in (cell.split(SEPARATOR) if self.several else [cell])]
-        for part in parts:
-            if not part:
-                return "", f"{cell!r} has a blank code; write the main code, then ; and others"
-            if part.casefold() not in known:
-                expected = ", ".join(self.answers)
-                return "", f"the answer {part!r} is unknown; expected {expected}"
-        found = [known[part.casefold()] for part in parts]
+        if "" in parts:
+            return "", f"{cell!r} has a blank code; write the main code, then ; and others"
+        found = [known.get(part.casefold(), "") for part in parts]
+        if "" in found:
+            unknown = parts[found.index("")]
+            return "", f"the answer {unknown!r} is unknown; expected {', '.join(self.answers)}"
         if len(set(found)) < len(found):
             return "", f"{cell!r} gives a code twice"
         return f"{SEPARATOR} ".join(found), ""
@@ -132,24 +123,20 @@ TRUTH = Question(
         "- Judge each problem for itself, even if it is like another one: nothing says that they",
         "  have the same answer, nor how often an answer is right.",
     ),
-    labels=dict(
-        zip(
-            SCALE,
-            (
-                "It cannot be true if the premises are.",
-                "It is hardly true; only an unusual situation would make it so.",
-                "The premises leave it open.",
-                "It is true in all but unusual situations.",
-                "It must be true if the premises are.",
-            ),
-            strict=True,
-        )
-    ),
+    labels={
+        "definitely false": "It cannot be true if the premises are.",
+        "most likely false": "It is hardly true; only an unusual situation would make it so.",
+        "unknown": "The premises leave it open.",
+        "most likely true": "It is true in all but unusual situations.",
+        "definitely true": "It must be true if the premises are.",
+    },
     others={
         "difficult": "the reasoning that it takes is too complex to judge.",
         "skip": "a sentence is ungrammatical or makes no sense.",
     },
 )
+#: The answers to it, from the lowest point of the scale to the highest.
+SCALE = tuple(TRUTH.labels)
 
 #: What makes a system err (BioNLI, Table 6); the codes are those of a coding scheme.
 ERROR = Question(
@@ -209,12 +196,9 @@ def read_coding_scheme(path: Path) -> dict[str, str]:
             defects.append(Defect(str(path), line, "", problem))
         codes[code] = description
     if not defects and len(codes) < 2:
-        found = f"one code, {next(iter(codes))!r}" if codes else "no code"
-        defects.append(Defect(str(path), 0, "", f"{found}; expected two or more"))
+        problem = f"{'one code' if codes else 'no code'}; expected two or more"
+        defects.append(Defect(str(path), 0, "", problem))
     if defects:
-        raise AnnotationError(
-            defects,
-            "Give a CSV file with the columns code and description, and two codes or more, one in "
-            "a row.",
-        )
+        advice = "Give a CSV file with a code and its description in each row, two or more."
+        raise AnnotationError(defects, advice)
     return codes

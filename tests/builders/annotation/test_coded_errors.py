@@ -86,7 +86,7 @@ def test_the_scheme_of_the_docstring_can_be_read(tmp_path):
 @pytest.mark.parametrize(
     ("content", "problem"),
     [
-        ("code,description\na,b\n", "one code, 'a'; expected two or more"),
+        ("code,description\na,b\n", "one code; expected two or more"),
         ("code,description\n", "no code; expected two or more"),
         ("code,text\na,b\n", ":1: no column description"),
         ("code,description\na,b\nA,c\n", ":3: the code 'A' occurs twice"),

@@ -172,7 +172,9 @@ def write_batch(
             f"their case, none of them blank or {' or '.join(map(repr, question.others))}."
         )
     if not items:
-        raise UsageError("There are no pairs to annotate: nothing that is asked for is left.")
+        raise UsageError(
+            "No pairs are left of what is asked for. Ask for others, or make a larger version."
+        )
     by_key = {f"b{number:03d}-{place:04d}": item for place, item in enumerate(items, 1)}
     target = folder.absolute() / f"batch-{number:03d}"
     batch = Batch(target, question, n_people, origin or {}, by_key, short)

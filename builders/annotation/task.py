@@ -6,7 +6,7 @@ rows.
 """
 
 from collections import defaultdict
-from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypeVar
@@ -24,16 +24,18 @@ from ..versions.open import PathLike
 from ..versions.version import BuiltVersion
 from .agreement import (
     CONTROLS,
+    KEPT,
     Cell,
     CodeTally,
     Quality,
     Review,
     count_missing,
+    judge,
     measure_negatives,
     measure_relations,
     tally_codes,
 )
-from .answers import import_files, read_answers
+from .answers import Answers, import_files, read_answers
 from .batch import BATCH_FILE, Batch, Item, read_batches, write_batch
 from .pattern_labels import PatternValidation, measure_patterns
 from .questions import ERROR, FOLLOWS, RELATION, TRUTH, Question
@@ -44,8 +46,9 @@ EVALUATION = ("validation", "test")
 #: pattern (SpaceNLI, section 3.1).
 PER_STRATEGY, PER_PATTERN = 25, 3
 
+Measured = Review | Quality | PatternValidation | CodeTally
 #: By question, what measures the answers to it.
-MEASURES: Mapping[str, Callable[..., Review | Quality | PatternValidation | CodeTally]] = {
+MEASURES: Mapping[str, Callable[..., Measured]] = {
     RELATION.name: measure_relations,
     FOLLOWS.name: measure_negatives,
     TRUTH.name: measure_patterns,
@@ -56,7 +59,7 @@ MEASURES: Mapping[str, Callable[..., Review | Quality | PatternValidation | Code
 _FACTS = ("label", "domain", "category", "group", "split")
 _COLUMNS = ("id", "label", "domain", "category", "group")
 _Row = dict[str, Any]
-_Kind = TypeVar("_Kind", bound=Hashable)
+_Kind = TypeVar("_Kind")
 
 
 def export(
@@ -74,13 +77,10 @@ def export(
         version: Folder of a version that was built from papers.
         batches: The folder of all batches; a new one is made in it.
         per_class: By split, how many confirmed pairs of each class and domain are wanted.
-        n_pairs: How many pairs there are in this batch, as many of each class and domain; None
-            takes all that are missing.
+        n_pairs: How many pairs there are in this batch, in proportion to what the classes, domains
+            and splits still lack (largest remainders); None takes what they lack.
         n_annotators: How many people judge each pair, 2 or more.
         seed: Decides which pairs are drawn.
-
-    The pairs of each class are divided among the splits in proportion to what each still lacks
-    (largest remainders).
 
     Raises:
         UsageError: The version was not made from papers, a quota or the number of annotators is
@@ -92,32 +92,22 @@ def export(
     """
     built = BuiltVersion(local_path(version)).require_whole()
     domains = list_domains(built, per_class)
-    is_known = {*built.manifest.labels} == {*RELATION.labels}
-    labels = {name: RELATION.labels[name] if is_known else "" for name in built.manifest.labels}
+    labels = {name: RELATION.labels.get(name, "") for name in built.manifest.labels}
     question = replace(RELATION, labels=labels)
-    earlier = _read_answered(batches, question, n_annotators)
-    missing = count_missing((), per_class, domains, labels)
-    if earlier:
-        answers = read_answers(local_path(batches), earlier)
-        missing = measure_relations(earlier, answers, per_class).missing
+    earlier, answers = _read_answered(batches, question, n_annotators)
+    kept = [one.item for one in judge(earlier, answers.by_key) if one.outcome == KEPT]
+    missing = count_missing(kept, per_class, domains, labels)
     if not missing:
         raise UsageError("Every class has its quota: nothing is left to annotate.")
-    by_class: defaultdict[tuple[str, str], dict[Cell, int]] = defaultdict(dict)
-    for cell, number in missing.items():
-        by_class[cell.domain, cell.label][cell] = number
-    most = max(sum(cells.values()) for cells in by_class.values())
-    n_wanted = most * len(by_class) if n_pairs is None else n_pairs
-    sizes = divide(n_wanted, dict.fromkeys(by_class, 1), seed)
-    wanted: dict[Cell, int] = {}
-    for kind, cells in by_class.items():
-        wanted |= divide(sizes[kind], cells, seed)
-    rows = read_rows(built, UNBALANCED, _COLUMNS, splits=EVALUATION)
-    items, short = _draw(built, UNBALANCED, earlier, rows, _cell, wanted, seed)
-    if not items:
-        raise UsageError("No pair is left of the classes that lack some. Build with more papers.")
+    wanted = missing if n_pairs is None else divide(n_pairs, missing, seed)
+    rows = (
+        {**row, "kind": Cell(row["split"], row["domain"], row["label"])}
+        for row in read_rows(built, UNBALANCED, _COLUMNS, splits=EVALUATION)
+    )
     origin = {"per_class": dict(per_class), "domains": domains}
-    number = len(earlier) + 1
-    return write_batch(local_path(batches), number, question, items, short, n_annotators, origin)
+    return _write_next(
+        built, UNBALANCED, batches, question, n_annotators, rows, wanted, seed, origin
+    )
 
 
 def list_domains(version: BuiltVersion, per_class: Mapping[str, int]) -> list[str]:
@@ -183,15 +173,14 @@ def sample_negatives(
         controls, and that mechanisms come once where they can, are ours.
     """
     built = BuiltVersion(local_path(version)).require_whole()
-    earlier = _read_answered(batches, FOLLOWS, n_annotators)
     _check_labels(built, BIONLI_LABELS, "a version with adversarial negatives")
     rows = []
     for row in read_rows(built, built.main_config, _COLUMNS):
         if row["label"] == "entailment":
-            rows.append({**row, "label": "yes", "category": CONTROLS})
+            rows.append({**row, "label": "yes", "category": CONTROLS, "kind": CONTROLS})
         elif row["category"] is not None:
-            rows.append({**row, "label": "no"})
-    known = {row["category"] for row in rows} - {CONTROLS}
+            rows.append({**row, "label": "no", "kind": row["category"]})
+    known = {row["kind"] for row in rows} - {CONTROLS}
     if not known:
         raise UsageError(f"{built.folder} has no negatives with a category.")
     names = sorted(known if strategies is None else {*strategies})
@@ -203,10 +192,7 @@ def sample_negatives(
             "and 0 or more. The number of pairs is of both together."
         )
     wanted = {**divide(n_negatives, dict.fromkeys(names, 1), seed), CONTROLS: n_controls}
-    drawn = _draw(
-        built, built.main_config, earlier, rows, lambda row: row["category"], wanted, seed
-    )
-    return write_batch(local_path(batches), len(earlier) + 1, FOLLOWS, *drawn, n_annotators)
+    return _write_next(built, built.main_config, batches, FOLLOWS, n_annotators, rows, wanted, seed)
 
 
 def sample_patterns(
@@ -243,9 +229,8 @@ def sample_patterns(
         three random problems of each pattern.
     """
     built = BuiltVersion(local_path(version)).require_whole()
-    earlier = _read_answered(batches, TRUTH, n_annotators)
     _check_labels(built, PATTERN_LABELS, "a version that was drawn from patterns")
-    rows = list(read_rows(built, built.main_config, _COLUMNS))
+    rows = [{**row, "kind": row["group"]} for row in read_rows(built, built.main_config, _COLUMNS)]
     if any(row["group"] is None for row in rows):
         raise UsageError(
             f"{built.folder} has rows without a pattern in the column group; expected a version "
@@ -259,8 +244,7 @@ def sample_patterns(
         rows = [row for row in rows if names is None or row[column] in names]
     groups = dict.fromkeys((row["group"] for row in rows), 1)
     wanted = divide(PER_PATTERN * len(groups) if n_pairs is None else n_pairs, groups, seed)
-    drawn = _draw(built, built.main_config, earlier, rows, lambda row: row["group"], wanted, seed)
-    return write_batch(local_path(batches), len(earlier) + 1, TRUTH, *drawn, n_annotators)
+    return _write_next(built, built.main_config, batches, TRUTH, n_annotators, rows, wanted, seed)
 
 
 def import_answers(batches: PathLike, answers: Sequence[PathLike]) -> None:
@@ -280,9 +264,7 @@ def import_answers(batches: PathLike, answers: Sequence[PathLike]) -> None:
     import_files(folder, open_batches(folder), [local_path(path) for path in answers])
 
 
-def review(
-    batches: PathLike, *, min_agreement: float | None = None
-) -> Review | Quality | PatternValidation | CodeTally:
+def review(batches: PathLike, *, min_agreement: float | None = None) -> Measured:
     """Measure the answers to the batches of a folder.
 
     Args:
@@ -324,7 +306,9 @@ def open_batches(folder: Path) -> list[Batch]:
     return found
 
 
-def _read_answered(folder: PathLike, question: Question, n_people: int) -> list[Batch]:
+def _read_answered(
+    folder: PathLike, question: Question, n_people: int
+) -> tuple[list[Batch], Answers]:
     """Read the batches of a folder; refuse those that ask something else or have no answers."""
     if n_people < 2:
         raise UsageError(f"n_annotators is {n_people}; a majority needs 2 or more.")
@@ -341,17 +325,13 @@ def _read_answered(folder: PathLike, question: Question, n_people: int) -> list[
             raise UsageError(
                 f"{batch.folder} has no answers yet; import them first: nlihub annotate import."
             )
-    return batches
+    return batches, answers
 
 
 def _check_known(what: str, names: Iterable[str], known: Collection[str]) -> None:
     for name in names:
         if name not in known:
             raise UnknownNameError.of(what, name, known)
-
-
-def _cell(row: _Row) -> Cell:
-    return Cell(row["split"], row["domain"], row["label"])
 
 
 def divide(n: int, weights: Mapping[_Kind, int], seed: int) -> dict[_Kind, int]:
@@ -365,26 +345,29 @@ def divide(n: int, weights: Mapping[_Kind, int], seed: int) -> dict[_Kind, int]:
     return {kind: whole + (kind in more) for kind, (whole, _) in shares.items()}
 
 
-def _draw(
+def _write_next(
     version: BuiltVersion,
     config: str,
-    earlier: Sequence[Batch],
+    folder: PathLike,
+    question: Question,
+    n_people: int,
     rows: Iterable[_Row],
-    kind_of: Callable[[_Row], _Kind],
-    wanted: Mapping[_Kind, int],
+    wanted: Mapping[Any, int],
     seed: int,
-) -> tuple[list[Item], dict[_Kind, int]]:
-    """Draw items of each kind, of new groups first; return how many of a kind are lacking too."""
+    origin: Mapping[str, Any] | None = None,
+) -> Batch:
+    """Write a batch with as many rows of each ``kind`` as are wanted, of new groups first."""
+    earlier, _ = _read_answered(folder, question, n_people)
     done = {item.id for batch in earlier for item in batch.items.values()}
     used: set[str] = set()
-    left: defaultdict[_Kind, list[_Row]] = defaultdict(list)
+    left: defaultdict[Any, list[_Row]] = defaultdict(list)
     for row in rows:
         if row["id"] in done:
             used.add(row["group"] or row["id"])
-        elif (kind := kind_of(row)) in wanted:
-            left[kind].append(row)
+        elif row["kind"] in wanted:
+            left[row["kind"]].append(row)
     drawn: list[_Row] = []
-    short: dict[_Kind, int] = {}
+    short: dict[Any, int] = {}
     for kind in sorted(wanted, key=lambda kind: (len(left[kind]), kind)):
         first: list[_Row] = []
         others: list[_Row] = []
@@ -402,16 +385,12 @@ def _draw(
         Item(row["id"], *texts[row["id"]], {name: row[name] for name in _FACTS})
         for row in _rank(drawn, seed, "order")
     ]
-    return items, dict(sorted(short.items()))
+    number, short = len(earlier) + 1, dict(sorted(short.items()))
+    return write_batch(local_path(folder), number, question, items, short, n_people, origin)
 
 
 def _rank(rows: Iterable[_Row], seed: int, purpose: str) -> list[_Row]:
     return sorted(rows, key=lambda row: keyed_hash(row["id"], str(seed), purpose))
-
-
-def has_patterns(version: BuiltVersion) -> bool:
-    """Return whether a version has the labels of datasets that are drawn from patterns."""
-    return tuple(version.manifest.labels) == PATTERN_LABELS
 
 
 def _check_labels(version: BuiltVersion, labels: Sequence[str], what: str) -> None:

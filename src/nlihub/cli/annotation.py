@@ -60,8 +60,8 @@ def export_command(
         batches: The folder of all batches of this annotation.
         per_class: Confirmed pairs of each class and domain that are wanted:
             validation=500,test=1000
-        pairs: How many pairs there are, as many of each class and domain; default all that are
-            missing.
+        pairs: How many pairs there are, in proportion to what each class and domain lacks;
+            default what they lack.
         annotators: People who judge each pair.
         seed: Decides which pairs are drawn.
     """
@@ -105,12 +105,12 @@ def sample_command(
         seed: Decides which pairs are drawn.
     """
     from .. import annotation
-    from ..builders.annotation.task import has_patterns
     from ..builders.versions.version import BuiltVersion
+    from ..loaders.corpora.patterns.pattern_bank import LABELS
 
     of_negatives = {"strategies": strategies or None, "n_controls": controls}
     of_patterns = {"patterns": patterns or None, "categories": categories or None}
-    is_of_patterns = has_patterns(BuiltVersion(version))
+    is_of_patterns = tuple(BuiltVersion(version).manifest.labels) == LABELS
     given, others = (of_patterns, of_negatives) if is_of_patterns else (of_negatives, of_patterns)
     if any(value is not None for value in others.values()):
         flags = "--strategies and --controls" if is_of_patterns else "--patterns and --categories"

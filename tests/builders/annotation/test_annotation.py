@@ -157,7 +157,7 @@ def test_writing_refuses(tmp_path):
     more = items_of(first=8)
     with pytest.raises(OutputError, match="another session"):
         write_batch(tmp_path, 1, QUESTION, more, {}, 3)
-    with pytest.raises(UsageError, match="no pairs"):
+    with pytest.raises(UsageError, match="No pairs are left"):
         write_batch(tmp_path, 2, QUESTION, [], {}, 3)
     (tmp_path / "file").write_text("")
     with pytest.raises(OutputError):

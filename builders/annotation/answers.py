@@ -186,30 +186,23 @@ def read_answer_file(path: Path, batch: Batch) -> Entries:
     """
     if (found := read_label_studio(path)) is not None:
         return found
-    if path.name == COMPLETIONS_FILE and batch.question.may_complete:
-        return _read_answered_sheet(path, _MAINTAINER, COMPLETED, (ANSWER,))
     # Not any name: "annotator-1-b001 (1).csv", saved twice, would vote twice.
     match = re.fullmatch(rf"({batch.question.person}-[0-9]+)(-b[0-9]+)?\.csv", path.name)
-    if match and match[1] in batch.people:
-        return _read_answered_sheet(path, match[1], (ANSWER,), COMPLETED)
-    problem = "neither a .csv sheet nor an export of Label Studio in JSON or CSV"
-    if path.suffix.lower() == ".csv":
+    if path.name == COMPLETIONS_FILE and batch.question.may_complete:
+        person, required, optional = _MAINTAINER, COMPLETED, (ANSWER,)
+    elif match and match[1] in batch.people:
+        person, required, optional = match[1], (ANSWER,), COMPLETED
+    else:
         problem = (
-            f"not named after {' or '.join(batch.people)}, as in {batch.people[0]}-b001.csv, and "
-            "not an export of Label Studio"
+            f"neither named after {' or '.join(batch.people)}, as in {batch.people[0]}-b001.csv, "
+            "nor an export of Label Studio in JSON or CSV"
         )
-    return [], [Defect(str(path), 0, "", problem)]
-
-
-def _read_answered_sheet(
-    path: Path, person: str, required: Sequence[str], optional: Sequence[str]
-) -> Entries:
+        return [], [Defect(str(path), 0, "", problem)]
     rows, defects = read_sheet(path, ("id", *TEXTS, *required), optional)
-    entries = []
-    for line, row in rows:
-        texts = tuple(row[name] for name in TEXTS)
-        cells = {name: row[name] for name in (ANSWER, *COMPLETED)}
-        entries.append(Entry(line, "", person, row["id"], texts, cells))
+    entries = [
+        Entry(line, "", person, row["id"], tuple(row[name] for name in TEXTS), row)
+        for line, row in rows
+    ]
     return entries, defects
 
 
@@ -219,12 +212,9 @@ def _find_misplaced(entry: Entry, items: Mapping[str, Item]) -> str:
         return f"the pair {entry.key!r} is unknown"
     item = items[entry.key]
     # Spreadsheets trim blanks and change line ends.
-    given, expected = (
-        ["".join(filter(str.isalnum, text)) for text in texts]
-        for texts in (entry.texts, (item.premise, item.hypothesis))
-    )
-    moved = f"the sentences are not those of the pair {entry.key!r}: were they moved or edited?"
-    return moved if given != expected else ""
+    if [*map(_letters, entry.texts)] == [_letters(item.premise), _letters(item.hypothesis)]:
+        return ""
+    return f"the sentences are not those of the pair {entry.key!r}: were they moved or edited?"
 
 
 def _find_problems(entry: Entry, item: Item, question: Question) -> Iterator[str]:
@@ -235,8 +225,8 @@ def _find_problems(entry: Entry, item: Item, question: Question) -> Iterator[str
             yield "a sentence is completed, but the batch does not ask for that; leave it blank"
         elif text and looks_misplaced(was, text):
             yield (
-                f"{column} of the pair {entry.key!r} is {_shorten(text)}, which has little of its "
-                f"sentence {_shorten(was)}: was the column sorted by itself?"
+                f"{column} of the pair {entry.key!r} is {text[:60]!r}, which has little of its "
+                f"sentence {was[:60]!r}: was the column sorted by itself?"
             )
 
 
@@ -245,7 +235,7 @@ def looks_misplaced(original: str, completed: str) -> bool:
 
     That is so of a column that was sorted or moved by itself, and of a sentence that was replaced.
     """
-    was, now = ("".join(filter(str.isalnum, text)).casefold() for text in (original, completed))
+    was, now = _letters(original).casefold(), _letters(completed).casefold()
     parts = {was[start : start + 3] for start in range(max(1, len(was) - 2))}
     return sum(part in now for part in parts) < MIN_SHARED * len(parts)
 
@@ -295,5 +285,5 @@ def _plain(text: str) -> str:
     return " ".join(text.split())
 
 
-def _shorten(text: str) -> str:
-    return repr(text if len(text) <= 60 else f"{text[:60]}...")
+def _letters(text: str) -> str:
+    return "".join(filter(str.isalnum, text))

@@ -14,7 +14,6 @@
             instructions.md
 """
 
-import errno
 import json
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -186,11 +185,10 @@ def write_batch(
         try:
             new.rename(target)  # fails on a folder that is not empty
         except OSError as error:
-            if error.errno not in (errno.ENOTEMPTY, errno.EEXIST, errno.ENOTDIR):
-                raise OutputError(f"{target} cannot be written: {error.strerror}.") from error
             raise OutputError(
-                f"{target} exists: another session has drawn this batch meanwhile, with the same "
-                "pairs. Annotate that one, or draw again for the batch after it."
+                f"{target} cannot be written: {error.strerror}. If another session has drawn this "
+                "batch meanwhile, it has the same pairs: annotate that one, or draw again for the "
+                "batch after it."
             ) from error
     return batch
 

@@ -32,6 +32,7 @@ from ..versions.write import build_version
 from .agreement import Review, measure_relations, to_json
 from .answers import ANSWERS_FILE, count_sentences, read_answers
 from .batch import COMPLETIONS_FILE
+from .questions import RELATION
 from .sheets import COMPLETED, TEXTS
 from .task import EVALUATION, check_unchanged, list_domains, open_batches, read_rows
 
@@ -66,7 +67,7 @@ def build(
     built = BuiltVersion(local_path(version)).require_whole()
     folder, target = local_path(batches), local_path(output)
     there = open_batches(folder)
-    if there[0].question.name != "relation":
+    if there[0].question.name != RELATION.name:
         raise UsageError(f"{folder} has no pairs from papers, so no version can be built of it.")
     answers = read_answers(folder, there)
     review = measure_relations(there, answers, per_class)

@@ -41,8 +41,6 @@ _FURTHER = "further"
 _CONTROLS = {ANSWER: "choices", _FURTHER: "choices", **dict.fromkeys(COMPLETED, "text")}
 #: Longest header that is looked at; that of an export has some 300 characters.
 _MAX_HEADER_CHARS = 1 << 16
-#: Columns of a table of Label Studio that no sheet has; where two stand, a deleted one is a defect.
-_MARKS = {KEY, _PERSON, "annotation_id", "lead_time", "created_at", "updated_at"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -188,12 +186,10 @@ def read_label_studio(path: Path) -> Entries | None:
 
 def _is_table(path: Path) -> bool:
     try:
-        with path.open(encoding="utf-8-sig", newline="") as file:
-            first = file.readline(_MAX_HEADER_CHARS)
+        with path.open(encoding="utf-8-sig") as file:
+            return "lead_time" in file.readline(_MAX_HEADER_CHARS)
     except (OSError, UnicodeDecodeError):
         return False
-    columns = (set(next(csv.reader([first], delimiter=d), [])) for d in ",;\t")
-    return any(len(_MARKS & names) > 1 for names in columns)
 
 
 def _read_json(path: Path) -> Entries:

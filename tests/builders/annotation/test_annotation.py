@@ -327,8 +327,8 @@ def test_all_defects_of_sheets_are_listed_at_once(tmp_path):
     with pytest.raises(AnnotationError, match="Nothing was imported") as error:
         import_files(tmp_path / "b", batches, sorted(tmp_path.glob("*.*")))
     unnamed = (
-        "not named after annotator-1 or annotator-2 or annotator-3, as in annotator-1-b001.csv, "
-        "and not an export of Label Studio"
+        "neither named after annotator-1 or annotator-2 or annotator-3, as in "
+        "annotator-1-b001.csv, nor an export of Label Studio in JSON or CSV"
     )
     moved = f"the sentences are not those of the pair '{keys[2]}': were they moved or edited?"
     expected = "contrasting, reasoning, entailment, neutral, unclear"
@@ -344,7 +344,7 @@ def test_all_defects_of_sheets_are_listed_at_once(tmp_path):
         ("annotator-2-b001.csv", 1, "", f"no column answer; expected {columns}"),
         ("annotator-3-b001.csv", 0, "", "not a CSV in UTF-8; save it as 'CSV UTF-8'"),
         ("annotator-4-b001.csv", 0, "", unnamed),
-        ("notes.txt", 0, "", "neither a .csv sheet nor an export of Label Studio in JSON or CSV"),
+        ("notes.txt", 0, "", unnamed),
     ]
     assert not (tmp_path / "b" / "answers.json").exists()
 

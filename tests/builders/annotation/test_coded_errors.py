@@ -307,9 +307,9 @@ def test_sheets_that_are_refused(tmp_path):
     sheet.write_text(f"{whole}{row.replace(key, 'b009-0001')}\n")
     assert "the pair 'b009-0001' is unknown" in refused([sheet])
     (filled / "coder-1 (1).csv").write_text(whole)
-    assert "not named after coder-1 or coder-2" in refused([filled / "coder-1 (1).csv"])
+    assert "named after coder-1 or coder-2" in refused([filled / "coder-1 (1).csv"])
     (filled / "coder-1.txt").write_text(whole)
-    assert "neither a .csv sheet nor an export" in refused([filled / "coder-1.txt"])
+    assert "nor an export of Label Studio" in refused([filled / "coder-1.txt"])
     with pytest.raises(UsageError, match="no pair is answered"):
         import_codes(made, [made.sheets / "coder-1-b001.csv"])
 

@@ -111,10 +111,10 @@ def export(
 
 
 def list_domains(version: BuiltVersion, per_class: Mapping[str, int]) -> list[str]:
-    """List the domains of the evaluation pairs of a version made from papers.
+    """List the domains of a version made from papers.
 
     Raises:
-        UsageError: The version has no such pairs, or is annotated already; or a split has no
+        UsageError: The version has no evaluation pairs, or is annotated already; or a split has no
             quota, or one below 1.
     """
     splits = [s for s in EVALUATION if s in version.manifest.configs.get(UNBALANCED, {})]
@@ -123,16 +123,12 @@ def list_domains(version: BuiltVersion, per_class: Mapping[str, int]) -> list[st
             f"{version.folder} has no candidates to annotate; expected a version that nlihub "
             "construct papers made, before annotation."
         )
-    shown = ", ".join(f"{split}={n}" for split, n in per_class.items())
-    if per_class.keys() != set(splits):
+    if per_class.keys() != set(splits) or min(per_class.values()) < 1:
+        shown = ", ".join(f"{split}={n}" for split, n in per_class.items()) or "missing"
         raise UsageError(
-            f"Quotas are given for {shown or 'no split'}; expected one for "
-            f"{' and one for '.join(splits)}."
+            f"The quotas are {shown}; expected 1 or more for {' and for '.join(splits)}."
         )
-    if min(per_class.values()) < 1:
-        raise UsageError(f"The quotas are {shown}; expected 1 or more in each split.")
-    rows = read_rows(version, UNBALANCED, ("label", "domain"), splits=splits)
-    return sorted({row["domain"] for row in rows})
+    return sorted(version.builder.SPEC.domains)
 
 
 def sample_negatives(

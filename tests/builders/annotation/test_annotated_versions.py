@@ -183,9 +183,9 @@ def test_what_makes_no_sense_is_refused(version, tmp_path, built):
     with pytest.raises(UsageError, match="nothing is left to annotate"):
         nlihub.annotation.export(version, tmp_path / "batches", QUOTAS)
     for wrong in ({"test": 6}, {**QUOTAS, "train": 3}, {}):
-        with pytest.raises(UsageError, match="expected one for validation and one for test"):
+        with pytest.raises(UsageError, match="expected 1 or more for validation and for test"):
             nlihub.annotation.build(version, tmp_path / "batches", tmp_path / "gold", wrong)
-    with pytest.raises(UsageError, match="1 or more in each split"):
+    with pytest.raises(UsageError, match="validation=0, test=6; expected 1 or more"):
         nlihub.annotation.export(version, tmp_path / "b", {**QUOTAS, "validation": 0})
     for number in (0, -5):
         with pytest.raises(UsageError, match=f"{number} pairs of .* expected 1 or more"):

@@ -30,7 +30,6 @@ _FORMULA_STARTS = ("=", "+", "-", "@", "＝", "＋", "－", "＠")  # noqa: RUF0
 _MARK = "'"
 #: Spreadsheets save with the separator of their country.
 _SEPARATORS = ",;\t"
-_MAX_FIELD_CHARS = 1 << 30  # in place of csv's 128 KiB, which a text may exceed
 
 #: Not "id", which is the task's own number in JSON-MIN.
 KEY = "pair"
@@ -103,7 +102,6 @@ def read_sheet(
     rows: list[tuple[int, dict[str, str]]] = []
     defects: list[Defect] = []
     line = 1
-    before = csv.field_size_limit(_MAX_FIELD_CHARS)
     try:
         names = next(reader, [])
         if missing := [name for name in columns if name not in names]:
@@ -120,8 +118,6 @@ def read_sheet(
                 rows.append((line, {name: found.get(name, "") for name in (*columns, *optional)}))
     except csv.Error as error:
         defects.append(Defect(str(path), line, "", f"not CSV from here on: {error}"))
-    finally:
-        csv.field_size_limit(before)
     return rows, defects
 
 

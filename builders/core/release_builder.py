@@ -19,7 +19,7 @@ from .base import Batch, NLIBuilder
 from .keyed import keyed_hash
 from .options import BuildOptions, Key
 from .schema import NULLABLE
-from .spec import DatasetSpec
+from .spec import DatasetSpec, count_values, differing_counts
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -202,8 +202,6 @@ class ReleaseRows:
 
     def _differs(self, part: Part, file: SourceFile, rows: "pa.Table") -> bool:
         """Warn of a file of unpublished content whose counts are not the paper's."""
-        from .published_counts import count_values, differing_counts
-
         count = partial(count_values, batches=[rows], labels=self.spec.labels)
         for (config, split), which in part.splits.items():
             published = self.spec.published.get(config, {}).get(split, {})

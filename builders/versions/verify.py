@@ -24,10 +24,9 @@ from ...loaders.hashing import hash_file
 from ...loaders.paths import default_cache_dir
 from ...loaders.progress import progress_bar
 from ..core.options import BuildOptions
-from ..core.published_counts import count_values, differing_counts
 from ..core.row_digests import both_digests, row_hashes
 from ..core.schema import TEXTS
-from ..core.spec import PublishedCounts
+from ..core.spec import PublishedCounts, count_values, differing_counts
 from ..core.sql import list_of_texts
 from .card import (
     card_blocks,

@@ -204,7 +204,7 @@ def measure_agreement(
     """
     decided = [one for one in judged if one.outcome not in UNDECIDED]
     ratings = [list(one.answers.values()) for one in judged if len(one.answers) == n_people]
-    found = Counter((one.label, one.majority or NO_MAJORITY) for one in decided)
+    n_by_choice = Counter((one.label, one.majority or NO_MAJORITY) for one in decided)
     with_majority = [
         (person, answer == one.majority)
         for one in judged
@@ -218,13 +218,13 @@ def measure_agreement(
         by_domain=tally(judged, lambda one: one.item.facts["domain"], _share_kept),
         without_majority=share(one.outcome == NO_MAJORITY for one in decided),
         confusion={
-            label: {chosen: found[label, chosen] for chosen in (*labels, UNCLEAR, NO_MAJORITY)}
+            label: {x: n_by_choice[label, x] for x in (*labels, UNCLEAR, NO_MAJORITY)}
             for label in labels
         },
         kappa=fleiss_kappa(ratings),
         n_for_kappa=len(ratings),
         with_majority=tally(
-            with_majority, lambda one: one[0], lambda found: share(same for _, same in found)
+            with_majority, lambda one: one[0], lambda some: share(same for _, same in some)
         ),
     )
 
@@ -318,9 +318,9 @@ def count_missing(
     labels: Iterable[str],
 ) -> dict[Cell, int]:
     """Return for every cell with too few confirmed pairs how many it lacks."""
-    found = Counter(Cell(*(item.facts[name] for name in Cell._fields)) for item in kept)
-    cells = [Cell(*names) for names in product(per_class, domains, labels)]
-    lacking = {cell: per_class[cell.split] - found[cell] for cell in cells}
+    n_kept = Counter(Cell(*(item.facts[name] for name in Cell._fields)) for item in kept)
+    cells = (Cell(*names) for names in product(per_class, domains, labels))
+    lacking = {cell: per_class[cell.split] - n_kept[cell] for cell in cells}
     return {cell: number for cell, number in lacking.items() if number > 0}
 
 
@@ -388,7 +388,7 @@ def _verdict(judged: Sequence[Judged]) -> Verdict:
     return Verdict(len(judged), kept, wilson_interval(kept), given)
 
 
-def wilson_interval(found: Share) -> tuple[float, float] | None:
+def wilson_interval(part: Share) -> tuple[float, float] | None:
     """Return Wilson's 95 % interval of a share, from 0 to 1; None where the whole is 0.
 
     Source: Wilson (1927), "Probable inference, the law of succession, and statistical inference".
@@ -396,12 +396,12 @@ def wilson_interval(found: Share) -> tuple[float, float] | None:
     >>> tuple(round(end, 3) for end in wilson_interval(Share(22, 25)))
     (0.7, 0.958)
     """
-    if not found.of:
+    if not part.of:
         return None
-    n, p, z = found.of, found.value, NormalDist().inv_cdf(0.975)
+    n, p, z = part.of, part.value, NormalDist().inv_cdf(0.975)
     reach = z * math.sqrt(p * (1 - p) / n + (z / (2 * n)) ** 2)
     low, high = ((p + z**2 / (2 * n) + side * reach) / (1 + z**2 / n) for side in (-1, 1))
-    return (low if found.n else 0.0, high if found.n < n else 1.0)
+    return (low if part.n else 0.0, high if part.n < n else 1.0)
 
 
 # --------------------------------------------------------------------------------- codes of errors
@@ -462,13 +462,13 @@ def tally_codes(batches: Sequence[Batch], answers: Answers) -> CodeTally:
         for key, item in errors.items()
         for coder, answer in answers.by_key[key].items()
     ]
-    mains = tally(codings, lambda one: one.item.id, lambda found: [c.codes[0] for c in found])
+    mains = tally(codings, lambda one: one.item.id, lambda some: [one.codes[0] for one in some])
 
     def shares(some: Sequence[_Coding]) -> dict[str, Share]:
         return {name: share(coding.codes[0] == name for coding in some) for name in names}
 
     n_coders = batches[0].n_people
-    by_all = [found for found in mains.values() if len(found) == n_coders > 1]
+    by_all = [codes for codes in mains.values() if len(codes) == n_coders > 1]
     values = {
         column: sorted({item.facts[column] for item in errors.values()})
         for column in next(iter(errors.values())).facts
@@ -485,6 +485,6 @@ def tally_codes(batches: Sequence[Batch], answers: Answers) -> CodeTally:
         },
         by_coder=tally(codings, lambda one: one.coder, shares, answers.blank),
         blank=answers.blank,
-        same_main=share(len(set(found)) == 1 for found in by_all),
+        same_main=share(len(set(codes)) == 1 for codes in by_all),
         kappa=fleiss_kappa(by_all),
     )

@@ -260,10 +260,10 @@ def settle_completions(items: Mapping[str, Item], written: _Stored) -> Completio
         settled: dict[str, str | None] = {}
         for column, text in zip(COMPLETED, (item.premise, item.hypothesis), strict=True):
             original = _plain(text)
-            found = {name: cells[column] for name, cells in written[key].items() if cells[column]}
-            changed = {name: text for name, text in found.items() if text != original}
+            given = {name: cells[column] for name, cells in written[key].items() if cells[column]}
+            changed = {name: text for name, text in given.items() if text != original}
             by_person.update(changed.keys())
-            decided = found.get(_MAINTAINER)
+            decided = given.get(_MAINTAINER)
             options = {decided} if decided else set(changed.values())
             if len(options) > 1:
                 conflicts.append(Conflict(item.id, key, column, changed))

@@ -123,14 +123,12 @@ def read_batches(folder: Path) -> list[Batch]:
 
 
 def _read_batch(path: Path) -> Batch:
-    found = parse_json(path.read_bytes())
-    question = found["question"]
+    content = parse_json(path.read_bytes())
+    question = content["question"]
     for name in ("headings", "task"):
         question[name] = tuple(question[name])
-    items = {key: Item(**item) for key, item in found["items"].items()}
-    return Batch(
-        path.parent, Question(**question), int(found["n_people"]), dict(found["origin"]), items
-    )
+    items = {key: Item(**item) for key, item in content["items"].items()}
+    return Batch(path.parent, Question(**question), content["n_people"], content["origin"], items)
 
 
 def write_batch(

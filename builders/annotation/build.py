@@ -66,13 +66,13 @@ def build(
     """
     built = BuiltVersion(local_path(version)).require_whole()
     folder, target = local_path(batches), local_path(output)
-    there = open_batches(folder)
-    if there[0].question.name != RELATION.name:
+    drawn = open_batches(folder)
+    if drawn[0].question.name != RELATION.name:
         raise UsageError(f"{folder} has no pairs from papers, so no version can be built of it.")
-    answers = read_answers(folder, there)
-    review = measure_relations(there, answers, per_class)
+    answers = read_answers(folder, drawn)
+    review = measure_relations(drawn, answers, per_class)
     list_domains(built, review.per_class)
-    check_unchanged(built, UNBALANCED, there)
+    check_unchanged(built, UNBALANCED, drawn)
     manifest = built.manifest
     if (target / manifest.dataset).resolve() == built.folder.resolve():
         raise UsageError(
@@ -127,8 +127,8 @@ def _check(review: Review) -> None:
 
 def _describe(review: Review, n_pairs: int, n_sentences: int) -> str:
     """Return the card's text on the annotation."""
-    found = review.agreement
-    by_class = ", ".join(f"{name} {100 * s.value:.1f} %" for name, s in found.by_class.items())
+    agreement = review.agreement
+    by_class = ", ".join(f"{name} {100 * s.value:.1f} %" for name, s in agreement.by_class.items())
     completed = "No sentence of them was completed by hand."
     if n_pairs:
         completed = (
@@ -140,10 +140,10 @@ def _describe(review: Review, n_pairs: int, n_sentences: int) -> str:
         f"The labels of {' and '.join(sorted(review.per_class, reverse=True))} were judged by "
         f"annotators: a pair is kept where the majority of {review.n_annotators}, who saw the two "
         "sentences alone, chose the label that the linking phrase or the way to the neutral pair "
-        f"gives. That was so for {found.overall.n:,} of {found.overall.of:,} pairs "
-        f"({100 * found.overall.value:.1f} %; {by_class}); Fleiss' kappa is "
-        f"{show_kappa(found.kappa)}. **All other labels are automatic.** {completed} The counts "
-        "below are of the version that was annotated."
+        f"gives. That was so for {agreement.overall.n:,} of {agreement.overall.of:,} pairs "
+        f"({100 * agreement.overall.value:.1f} %; {by_class}); Fleiss' kappa is "
+        f"{show_kappa(agreement.kappa)}. **All other labels are automatic.** {completed} The "
+        "counts below are of the version that was annotated."
     )
     return textwrap.fill(text, 100)
 
@@ -157,8 +157,8 @@ def _assign_splits(version: BuiltVersion, review: Review) -> dict[Key, list[str]
         ids[UNBALANCED, row["split"]].append(row["id"])
         cells[row["split"], row["domain"], row["label"]].append(row["id"])
     configs = version.manifest.configs
-    for (split, domain, _), found in cells.items():
-        ranked = sorted(found, key=lambda id_: keyed_number(0, "annotated", id_))
+    for (split, domain, _), confirmed in cells.items():
+        ranked = sorted(confirmed, key=lambda id_: keyed_number(0, "annotated", id_))
         for config in {version.main_config, domain} & configs.keys():
             ids[config, split] += ranked[: review.per_class[split]]
     for config in configs.keys() - {UNBALANCED}:
@@ -191,7 +191,7 @@ class AnnotatedRows:
         spec = self.version.builder.SPEC
         schema = uniform_features(spec.labels, {**spec.extra, **ORIGINALS}).arrow_schema
         for split in self.version.manifest.configs[UNBALANCED]:
-            ids = {key: pa.array(found) for key, found in self.members.items() if key[1] == split}
+            ids = {key: pa.array(of) for key, of in self.members.items() if key[1] == split}
             confirmed = ids.pop((UNBALANCED, split), None)
             for table in self.version.batches(UNBALANCED, split):
                 rows = (

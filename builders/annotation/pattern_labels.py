@@ -232,7 +232,7 @@ def measure_patterns(
         return Unanimity(_unanimous(problems), _unanimous(left))
 
     def scale(name: str) -> AnnotatorScale:
-        given = Counter(found.get(name) for found in answers.by_key.values())
+        given = Counter(people.get(name) for people in answers.by_key.values())
         return AnnotatorScale(MAPPINGS[chosen[name]], {a: given[a] for a in (*SCALE, *others)})
 
     pairs = []
@@ -326,5 +326,5 @@ def choose_mappings(
 
 
 def _mean(kappas: Iterable[float | None]) -> float | None:
-    found = [kappa for kappa in kappas if kappa is not None]
-    return fmean(found) if found else None
+    defined = [kappa for kappa in kappas if kappa is not None]
+    return fmean(defined) if defined else None

@@ -55,13 +55,13 @@ class Question:
         parts = [part.strip() for part in (cell.split(SEPARATOR) if self.several else [cell])]
         if "" in parts:
             return "", f"{cell!r} has a blank code; write the main code, then ; and others"
-        found = [known.get(part.casefold(), "") for part in parts]
-        if "" in found:
-            unknown = parts[found.index("")]
+        answers = [known.get(part.casefold(), "") for part in parts]
+        if "" in answers:
+            unknown = parts[answers.index("")]
             return "", f"the answer {unknown!r} is unknown; expected {', '.join(self.answers)}"
-        if len(set(found)) < len(found):
+        if len(set(answers)) < len(answers):
             return "", f"{cell!r} gives a code twice"
-        return f"{SEPARATOR} ".join(found), ""
+        return f"{SEPARATOR} ".join(answers), ""
 
 
 #: How one sentence relates to another. The classes of SciNLI are in our words (section 3.1).

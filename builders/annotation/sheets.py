@@ -114,8 +114,8 @@ def read_sheet(
                 problem = f"{len(cells)} cells, expected {len(names)}"
                 defects.append(Defect(str(path), line, "", problem))
             elif any(cells):
-                found = dict(zip(names, (cell.removeprefix(mark) for cell in cells), strict=False))
-                rows.append((line, {name: found.get(name, "") for name in (*columns, *optional)}))
+                row = dict(zip(names, (cell.removeprefix(mark) for cell in cells), strict=False))
+                rows.append((line, {name: row.get(name, "") for name in (*columns, *optional)}))
     except csv.Error as error:
         defects.append(Defect(str(path), line, "", f"not CSV from here on: {error}"))
     return rows, defects

@@ -132,20 +132,6 @@ def test_completed_sentences_are_in_the_version_and_counted(version, tmp_path):
     assert "No sentence of them was completed" not in told
 
 
-def test_other_completions_give_another_source(version, tmp_path):
-    hashes = []
-    for name, more in (("a", ""), ("b", "more"), ("c", "less")):
-        batch = draw(version, tmp_path / name)
-        key = min(batch.items)
-        text = f"{batch.items[key].premise} {more}".strip()
-        completed = {("annotator-1", key): (text, "")}
-        sheets = fill_in(version, batch, tmp_path / f"back-{name}", completed)
-        nlihub.annotation.import_answers(tmp_path / name, sheets)
-        folder = nlihub.annotation.build(version, tmp_path / name, tmp_path / f"v-{name}")
-        hashes.append(Manifest.read(folder).sources[-1]["sha256"])
-    assert len(set(hashes)) == 3
-
-
 def test_a_conflict_waits_for_a_decision(version, tmp_path):
     batches = tmp_path / "batches"
     batch = draw(version, batches)

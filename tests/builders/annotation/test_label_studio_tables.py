@@ -8,13 +8,11 @@ from constructing import from_papers
 from label_studio_tables import write_table
 from nlihub.builders.annotation.answers import read_answers
 from nlihub.builders.annotation.batch import Item, read_batches, write_batch
-from nlihub.builders.annotation.questions import ERROR, SCALE
+from nlihub.builders.annotation.questions import ERROR
 from nlihub.builders.annotation.sheets import COMPLETED, read_label_studio
 from nlihub.builders.annotation.task import import_answers, review
-from nlihub.builders.spacenli import SpaceNLI
 from nlihub.loaders.errors import AnnotationError, UsageError
 from paper_corpus import make_papers, write_lines
-from small_versions import build_rows
 
 import nlihub
 
@@ -186,32 +184,6 @@ def test_an_export_without_an_answer(version, tmp_path):
     write_table(path, records_of(batch.sheets, given))
     with pytest.raises(AnnotationError, match=r"export\.csv:2: the answer 'maybe' is unknown"):
         nlihub.annotation.import_answers(folder, [path])
-
-
-def test_patterns(tmp_path):
-    rows = [
-        {
-            "group": f"{pattern}p",
-            "category": "directional",
-            "label": ("entailment", "neutral", "contradiction")[pattern % 3],
-            "premise": f"The hen number {pattern} is behind the {number}th barn.",
-            "hypothesis": f"The {number}th barn is in front of a hen.",
-            "n_premises": 1,
-            "has_negation": False,
-            "expressions": ["behind"],
-            "fillers": [],
-        }
-        for pattern in range(3)
-        for number in range(3)
-    ]
-    version = build_rows(tmp_path / "version", SpaceNLI.SPEC, {"test": rows}).folder
-    nlihub.annotation.sample_patterns(version, tmp_path / "b", n_annotators=2)
-    (batch,) = read_batches(tmp_path / "b")
-    given = {key: {n: {"answer": SCALE[4 * n]} for n in (0, 1)} for key in batch.items}
-    path = write_table(tmp_path / "export.csv", records_of(batch.sheets, given))
-    nlihub.annotation.import_answers(tmp_path / "b", [path])
-    answers = read_answers(tmp_path / "b", [batch]).by_key
-    assert list(answers.values()) == [{"0": SCALE[0], "1": SCALE[4]}] * 9
 
 
 def test_codes_of_errors(tmp_path):

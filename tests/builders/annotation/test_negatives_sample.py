@@ -199,29 +199,6 @@ def test_no_interval_of_nothing(version, tmp_path):
     assert (found.controls, to_json(found)["negatives"]["as_expected"]["value"]) == (None, None)
 
 
-@pytest.mark.parametrize(
-    ("change", "message"),
-    [
-        (lambda text: text.replace("b001-0001", "b001-0099"), "'b001-0099' is unknown"),
-        (lambda text: text + text.splitlines()[1] + "\r\n", "already answered the pair"),
-        (
-            lambda text: text.replace("<le>.,no", "<le>.,maybe", 1),
-            "'maybe' is unknown; expected no",
-        ),
-        (lambda text: text.replace("Abstract ", "Abstracts ", 1), "the sentences are not those"),
-    ],
-)
-def test_bad_answers_are_refused_by_file_and_line(version, tmp_path, change, message):
-    nlihub.annotation.sample_negatives(version, tmp_path / "b", strategies=["GEN"], n_pairs=4)
-    (batch,) = read_batches(tmp_path / "b")
-    answers = answer(version, batch, tmp_path / "answers", lambda *_: "no")
-    text = answers[0].read_text(encoding="utf-8-sig")
-    answers[0].write_text(change(text), encoding="utf-8")
-    with pytest.raises(AnnotationError, match=rf"annotator-1.*csv:\d+: .*{message}"):
-        nlihub.annotation.import_answers(tmp_path / "b", answers)
-    assert nlihub.annotation.review(tmp_path / "b").negatives.answers.of == 0
-
-
 def test_what_makes_no_sense_is_refused(version, tmp_path):
     def sample(folder=version, **options):
         return nlihub.annotation.sample_negatives(folder, tmp_path / "b", **options)

@@ -189,9 +189,9 @@ def read_answer_file(path: Path, batch: Batch) -> Entries:
     # Not any name: "annotator-1-b001 (1).csv", saved twice, would vote twice.
     match = re.fullmatch(rf"({batch.question.person}-[0-9]+)(-b[0-9]+)?\.csv", path.name)
     if path.name == COMPLETIONS_FILE and batch.question.may_complete:
-        person, required, optional = _MAINTAINER, COMPLETED, (ANSWER,)
+        person, required, optional = _MAINTAINER, [*COMPLETED], [ANSWER]
     elif match and match[1] in batch.people:
-        person, required, optional = match[1], (ANSWER,), COMPLETED
+        person, required, optional = match[1], [ANSWER], [*COMPLETED]
     else:
         problem = (
             f"neither named after {' or '.join(batch.people)}, as in {batch.people[0]}-b001.csv, "

@@ -56,14 +56,14 @@ class Completions:
         pairs: Number of pairs with a completed sentence.
         sentences: Number of completed sentences.
         by_person: How many sentences each person completed.
-        texts: By id and column of ``COMPLETED``, the text; None for a sentence that stays as it is.
+        texts: By id and column of ``COMPLETED``, the completed sentence.
         conflicts: The sentences that people completed differently and nobody has decided on.
     """
 
     pairs: int
     sentences: int
     by_person: Mapping[str, int]
-    texts: Mapping[str, Mapping[str, str | None]]
+    texts: Mapping[str, Mapping[str, str]]
     conflicts: Sequence[Conflict]
 
 
@@ -252,12 +252,12 @@ def settle_completions(items: Mapping[str, Item], written: _Stored) -> Completio
         items: The items by key.
         written: By key and person, what they wrote into the columns of ``COMPLETED``.
     """
-    texts: dict[str, dict[str, str | None]] = {}
+    texts: dict[str, dict[str, str]] = {}
     conflicts: list[Conflict] = []
     by_person: Counter[str] = Counter()
     for key in sorted(written, key=lambda key: items[key].id):
         item = items[key]
-        settled: dict[str, str | None] = {}
+        settled: dict[str, str] = {}
         for column, text in zip(COMPLETED, (item.premise, item.hypothesis), strict=True):
             original = _plain(text)
             given = {name: cells[column] for name, cells in written[key].items() if cells[column]}
@@ -267,17 +267,12 @@ def settle_completions(items: Mapping[str, Item], written: _Stored) -> Completio
             options = {decided} if decided else set(changed.values())
             if len(options) > 1:
                 conflicts.append(Conflict(item.id, key, column, changed))
-            chosen = options.pop() if len(options) == 1 else original
-            settled[column] = chosen if chosen != original else None
-        if any(settled.values()):
+            elif options - {original}:
+                settled[column] = options.pop()
+        if settled:
             texts[item.id] = settled
-    n_sentences = sum(map(count_sentences, texts.values()))
+    n_sentences = sum(map(len, texts.values()))
     return Completions(len(texts), n_sentences, dict(sorted(by_person.items())), texts, conflicts)
-
-
-def count_sentences(texts: Mapping[str, str | None]) -> int:
-    """Return how many sentences of a pair are completed."""
-    return sum(text is not None for text in texts.values())
 
 
 def _plain(text: str) -> str:

@@ -30,7 +30,7 @@ from ..versions.open import PathLike
 from ..versions.version import BuiltVersion
 from ..versions.write import build_version
 from .agreement import Review, measure_relations, to_json
-from .answers import ANSWERS_FILE, count_sentences, read_answers
+from .answers import ANSWERS_FILE, read_answers
 from .batch import COMPLETIONS_FILE
 from .questions import RELATION
 from .sheets import COMPLETED, TEXTS
@@ -81,7 +81,7 @@ def build(
     _check(review)
     texts = review.completions.texts
     completed = {id_: texts[id_] for id_ in texts.keys() & set(review.confirmed)}
-    n_sentences = sum(map(count_sentences, completed.values()))
+    n_sentences = sum(map(len, completed.values()))
     answers_hash = hash_file(folder / ANSWERS_FILE)
     rows = AnnotatedRows(
         version=built,
@@ -174,15 +174,14 @@ class AnnotatedRows:
     Attributes:
         version: The version whose evaluation pairs were annotated.
         members: By config and split, the ids of its rows; ``unbalanced`` has all other rows, too.
-        completed: By id and column of ``COMPLETED``, the completed sentence; None for one that
-            stays.
+        completed: By id and column of ``COMPLETED``, the completed sentence.
         sources: The sources of the version, and the answers of the annotators.
         parameters: The parameters of the version, and those of the annotation.
     """
 
     version: BuiltVersion
     members: Mapping[Key, Sequence[str]]
-    completed: Mapping[str, Mapping[str, str | None]]
+    completed: Mapping[str, Mapping[str, str]]
     sources: list[Mapping[str, Any]]
     parameters: Mapping[str, Any]
 

@@ -4,8 +4,6 @@ from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from fractions import Fraction
 
-from ...loaders.errors import UsageError
-
 
 def cohen_kappa(counts: Mapping[tuple[str, str], int]) -> Fraction | None:
     """Return Cohen's kappa of two raters.
@@ -37,15 +35,12 @@ def fleiss_kappa(ratings: Sequence[Collection[str]]) -> float | None:
     """Return Fleiss' kappa of raters, rounded once at the end.
 
     Args:
-        ratings: For each of n subjects the categories that its raters chose. The raters may differ
-            between subjects, their number may not.
+        ratings: For each of n subjects the categories that its raters chose: as many for each, of
+            the same raters or others.
 
     Returns:
         From -1 to 1, higher is better, 0 for agreement by chance. None where it is undefined:
         without subjects, with fewer than two raters, or where all chose one category.
-
-    Raises:
-        UsageError: The number of raters differs between subjects.
 
     Source: Fleiss (1971), Measuring nominal scale agreement among many raters.
 
@@ -53,18 +48,14 @@ def fleiss_kappa(ratings: Sequence[Collection[str]]) -> float | None:
         >>> fleiss_kappa(["aaa", "bbb"])
         1.0
     """
-    sizes = {len(chosen) for chosen in ratings}
-    if len(sizes) > 1:
-        raise UsageError(
-            "The number of raters differs between subjects; leave out incomplete ones."
-        )
+    n_raters = len(ratings[0]) if ratings else 0
     totals = Counter(category for chosen in ratings for category in chosen)
     n = totals.total()
     by_chance = sum((Fraction(count, n) ** 2 for count in totals.values()), Fraction(0))
-    if by_chance == 1 or max(sizes, default=0) < 2:
+    if by_chance == 1 or n_raters < 2:
         return None
     agreeing = sum(count * (count - 1) for chosen in ratings for count in Counter(chosen).values())
-    observed = Fraction(agreeing, n * (max(sizes) - 1))
+    observed = Fraction(agreeing, n * (n_raters - 1))
     return float((observed - by_chance) / (1 - by_chance))
 
 

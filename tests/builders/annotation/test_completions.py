@@ -102,8 +102,8 @@ def test_completed_sentences_are_in_the_version_and_counted(version, tmp_path):
     found = review.completions
     id_first, id_second, id_third = (batch.items[key].id for key in (first, second, third))
     assert found.texts == {
-        id_first: {COLUMNS[0]: whole.replace("  ", " "), COLUMNS[1]: None},
-        id_second: {COLUMNS[0]: None, COLUMNS[1]: longer},
+        id_first: {COLUMNS[0]: whole.replace("  ", " ")},
+        id_second: {COLUMNS[1]: longer},
     }
     assert (found.sentences, found.conflicts) == (2, [])
     assert found.by_person == {"annotator-1": 1, "annotator-2": 1, "annotator-3": 1}
@@ -323,7 +323,7 @@ def test_settling_by_hand():
     differ = {"one": ("one two 5", ""), "two": ("one two 6", "")}
     assert [one.column for one in settle(**differ).conflicts] == ["completed_premise"]
     decided = settle(**differ, completions=("one two 7", ""))
-    assert [*decided.texts["a"].values()] == ["one two 7", None]
+    assert [*decided.texts["a"].values()] == ["one two 7"]
     undone = settle(**differ, completions=("one two", ""))
     assert (undone.texts, undone.conflicts) == ({}, [])
 

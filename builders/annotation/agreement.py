@@ -467,6 +467,7 @@ def tally_codes(batches: Sequence[Batch], answers: Answers) -> CodeTally:
     def shares(some: Sequence[_Coding]) -> dict[str, Share]:
         return {name: share(coding.codes[0] == name for coding in some) for name in names}
 
+    coders = sorted({coder for given in answers.by_key.values() for coder in given})
     n_coders = batches[0].n_people
     by_all = [codes for codes in mains.values() if len(codes) == n_coders > 1]
     values = {
@@ -483,8 +484,10 @@ def tally_codes(batches: Sequence[Batch], answers: Answers) -> CodeTally:
             column: tally(codings, lambda one, c=column: one.item.facts[c], shares, values)  # type: ignore[misc]
             for column, values in values.items()
         },
-        by_coder=tally(codings, lambda one: one.coder, shares, answers.blank),
-        blank=answers.blank,
+        by_coder=tally(codings, lambda one: one.coder, shares),
+        blank={
+            name: sum(name not in given for given in answers.by_key.values()) for name in coders
+        },
         same_main=share(len(set(codes)) == 1 for codes in by_all),
         kappa=fleiss_kappa(by_all),
     )

@@ -73,12 +73,10 @@ class Answers:
 
     Attributes:
         by_key: For every item, by key, the answers by person; empty where nobody has answered.
-        blank: By person, the number of items that they left blank in the batches they answered.
         completions: The sentences that people completed.
     """
 
     by_key: Mapping[str, Mapping[str, str]]
-    blank: Mapping[str, int]
     completions: Completions
 
 
@@ -89,7 +87,6 @@ def read_answers(folder: Path, batches: Sequence[Batch]) -> Answers:
         AnnotationError: ``answers.json`` is damaged, or not of these batches.
     """
     items = {key: item for batch in batches for key, item in batch.items.items()}
-    blank: Counter[str] = Counter()
     try:
         stored = _read_stored(folder)
         by_key = {
@@ -99,17 +96,13 @@ def read_answers(folder: Path, batches: Sequence[Batch]) -> Answers:
             for key in items
         }
         completions = settle_completions(items, stored)
-        for batch in batches:
-            for person in {name for key in batch.items for name in stored.get(key, ())}:
-                blank[person] += sum(person not in by_key[key] for key in batch.items)
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         problem = f"not as it was written: {type(error).__name__} {error}"
         defect = Defect(str(folder / ANSWERS_FILE), 0, "", problem)
         raise AnnotationError(
             [defect], f"Restore {ANSWERS_FILE}, or delete it and import the answers again."
         ) from None
-    del blank[_MAINTAINER]
-    return Answers(by_key, dict(sorted(blank.items())), completions)
+    return Answers(by_key, completions)
 
 
 def import_files(folder: Path, batches: Sequence[Batch], files: Sequence[Path]) -> None:

@@ -228,7 +228,6 @@ def test_a_sheet_that_a_spreadsheet_saved_is_read(tmp_path):
     found = {key: dict(one) for key, one in answers.by_key.items() if one}
     first, second, _ = given
     assert found == {first: {"annotator-2": "entailment"}, second: {"annotator-2": "unclear"}}
-    assert answers.blank == {"annotator-2": 22}
 
 
 def test_answers_come_to_any_batch_at_any_time(tmp_path):
@@ -263,7 +262,6 @@ def test_answers_come_to_any_batch_at_any_time(tmp_path):
     import_files(folder, batches, [tmp_path / "project.json"])
     answers = read_answers(folder, batches)
     assert sum("9" in found for found in answers.by_key.values()) == 8
-    assert answers.blank == {"9": 0, "annotator-1": 3, "annotator-2": 0}
 
 
 def test_imports_at_once_keep_all_answers(tmp_path):
@@ -448,7 +446,6 @@ def test_exports_of_label_studio_are_read(tmp_path, form):
     for key in batches[0].items:
         expected = {str(name): answer for name, answer in given.get(key, {}).items() if answer}
         assert answers.by_key[key] == expected
-    assert answers.blank == {"12": 14, "7": 14, "8": 15}
 
 
 def test_annotators_and_skipped_tasks_of_label_studio(tmp_path):

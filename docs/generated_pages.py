@@ -10,7 +10,7 @@ from nlihub.builders.core.markdown import markdown_table
 from nlihub.builders.core.registry import get_builder, list_datasets
 from nlihub.builders.versions.card import declared_card, split_card
 from notebook_pages import notebook_page, read_notebook, run_notebook
-from results_page import METRICS, describe_system, results_page, show_score, with_note
+from results_page import METRICS, describe_system, results_page, with_note
 
 import nlihub
 from nlihub.cli import app
@@ -118,7 +118,7 @@ def _scores(result: PublishedResult) -> str:
         if name.startswith(("f1 ", "recall ")):  # those are on the page of all results
             continue
         named = METRICS.get(name, name.replace("pattern_accuracy", "PA").replace("_", " "))
-        shown.append(f"{named} {show_score(score, result.decimals)}")
+        shown.append(f"{named} {score.show(result.decimals)}")
     return "; ".join(shown)
 
 

@@ -6,12 +6,8 @@ from html import escape
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from nlihub.baselines.reports.published import (
-    PublishedResult,
-    PublishedScore,
-    place_of,
-    published_results,
-)
+from nlihub.baselines.reports.published import PublishedResult, published_results
+from nlihub.baselines.reports.scores import Score, place_of
 from nlihub.builders.core.markdown import markdown_table
 from nlihub.builders.core.registry import get_builder
 
@@ -91,7 +87,7 @@ def results_page(root: Path) -> str:
 def published_rows() -> Iterator[Row]:
     """Yield a row for each score of each published result, in their order."""
     for result in published_results():
-        needed = ("GloVe vectors",) if "vectors" in result.needs else ()
+        needed = ("GloVe vectors",) if "vectors" in result.details else ()
         for name, score in result.scores.items():
             yield Row(
                 *_place(result.test, name),
@@ -99,7 +95,7 @@ def published_rows() -> Iterator[Row]:
                 result.train or "",
                 _setting(result.view, result.n_shots, result.n_runs, *needed),
                 _metric(result.test, name),
-                show_score(score, result.decimals),
+                score.show(result.decimals),
                 with_note(result.source, result.note),
                 "published",
                 _comparable(result.differs),
@@ -116,7 +112,7 @@ def measured_rows(root: Path) -> Iterator[Row]:
                 result["train"] or "",
                 _setting(result["view"], result["n_shots"], result["n_runs"]),
                 _metric(result["test"], name),
-                show_score(PublishedScore(**score), result["decimals"]),
+                Score(**score).show(result["decimals"]),
                 with_note(f"`{result['command']}`", result.get("note")),
                 "measured",
                 _comparable(result["differs"]),
@@ -126,12 +122,6 @@ def measured_rows(root: Path) -> Iterator[Row]:
 def measured_results(root: Path) -> list[dict[str, Any]]:
     """Read ``benchmarks/scores.json``: the scores that ``benchmarks/README.md`` tells, as data."""
     return json.loads((root / "benchmarks" / "scores.json").read_text(encoding="utf-8"))
-
-
-def show_score(score: PublishedScore, decimals: int) -> str:
-    """Write a score in per cent: ``78.06 ± 0.39``, ``> 99``."""
-    value = f"{'> ' if score.is_lower_bound else ''}{100 * score.mean:.{decimals}f}"
-    return value if score.std is None else f"{value} ± {100 * score.std:.{decimals}f}"
 
 
 def with_note(source: str, note: str | None) -> str:

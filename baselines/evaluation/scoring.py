@@ -217,3 +217,34 @@ def _flat_part(metric: str, result: Mapping[str, Any], thresholds: Any) -> dict[
         else:
             flat[score] = result[score]
     return flat | {f"f1 {name}": part["f1"] for name, part in result.get("per_class", {}).items()}
+
+
+def all_scores(metrics: Mapping[str, Mapping[str, Any]]) -> dict[str, float]:
+    """Return every score of the metrics of one run by name, from 0 to 1.
+
+    The names are those of ``flat_scores``, and ``accuracy projective``, ``pattern_accuracy 0.95
+    projective``, ``recall SEN``, ``macro_recall neural``, ``precision neutral``, ``larger_side
+    0.5`` and ``confidence 102f``.
+    """
+    scores: dict[str, float] = {}
+    for metric, result in metrics.items():
+        scores |= flat_scores(metric, result)
+        thresholds = result.get("thresholds", ())
+        for category, part in result.get("by_category", {}).items():
+            scores[f"accuracy {category}"] = part["accuracy"]
+            for threshold, value in zip(thresholds, part["pattern_accuracy"], strict=True):
+                scores[f"pattern_accuracy {threshold} {category}"] = value
+        for category, part in result.get("recall_by_category", {}).items():
+            scores[f"recall {category}"] = part["recall"]
+        macro = result.get("macro_recall", {}).items()
+        scores |= {f"macro_recall {kind}": value for kind, value in macro if value is not None}
+        for label, part in result.get("per_class", {}).items():
+            scores |= {f"{name} {label}": part[name] for name in ("precision", "recall")}
+        if side := result.get("larger_side"):
+            pairs = zip(thresholds, side["consistency"], strict=True)
+            scores |= {f"larger_side {threshold}": value for threshold, value in pairs}
+        groups = result.get("groups", {})
+        for name in ("confidence", "variability") if "confidence" in groups else ():
+            pairs = zip(groups["group"], groups[name], strict=True)
+            scores |= {f"{name} {group}": value for group, value in pairs}
+    return scores

@@ -16,16 +16,9 @@ from ..evaluation.predictions import check_predictions, join_predictions
 from ..evaluation.scoring import ScoringOptions, score_predictions
 from ..runs.data import read_run_rows
 from .pictures import N_SYSTEMS, Pictures
-from .read_runs import Evaluation, read_run_columns
-from .scores import (
-    score_blocks,
-    score_table,
-    score_title,
-    show_difference,
-    show_percent,
-    show_table,
-)
-from .systems import Benchmark, ReportedSystem
+from .scores import Score, score_title, show_difference, show_table
+from .systems import Benchmark, Evaluation, ReportedSystem, read_run_columns
+from .tables import score_blocks, score_table
 
 #: Number of pairs of six systems; of more pairs only those with the best system are shown.
 _MAX_PAIRS = 15
@@ -82,6 +75,134 @@ def _find_gold(benchmark: Benchmark) -> tuple[GoldRows | None, str | None]:
             return gold, None
         reason = "those at hand have another digest."
     return None, reason
+
+
+def _interval_table(benchmark: Benchmark, gold: GoldRows, level: float) -> Rows:
+    """Tabulate intervals of the scores of each system's median run on a test set."""
+    rows: Rows = [["system", "seed", "score", "value", _interval(level)]]
+    for system in benchmark.ranked:
+        run = benchmark.middle_run(system)
+        [seed] = [s for s, found in benchmark.evaluations(system).items() if found is run]
+        found = _score_rows(benchmark, gold, level, _aligned_predictions(run, gold))
+        for score in benchmark.compared:
+            ends = _of(found["confidence_intervals"], score) or ()
+            cells = Score(run.scores[score]).show(), " to ".join(Score(end).show() for end in ends)
+            rows.append([system.name, seed, score_title(score), *cells])
+    return rows
+
+
+def _interval(level: float | None) -> str:
+    return f"{100 * (level or 0):g} % interval"
+
+
+def difference_table(
+    benchmark: Benchmark, gold: GoldRows | None, level: float | None = None
+) -> Rows | None:
+    """Test the differences between systems on a test set, pair by pair.
+
+    The paired t-test is over the seeds that both systems have. The tests on rows compare the median
+    runs by the first score (see ``Benchmark.middle_run``), since the rows of several seeds are not
+    independent: an exchange test over the rows, or over the patterns or mechanisms that rows
+    belong to. Holm's method corrects all p-values for all pairs.
+
+    Args:
+        benchmark: The test set, with its systems.
+        gold: The rows of the test set; None leaves the tests on rows out.
+        level: Confidence level of intervals, above 0 and below 1; None leaves them out.
+
+    Returns:
+        A row for each pair and score; of more than 15 pairs only those with the best system. None
+        if nothing can be tested.
+
+    Raises:
+        PredictionsError: Predictions cannot be read, or do not match the rows.
+
+    Source: SciNLI, Table 6, and MSciNLI, Table 4: paired t-test over the seeds.
+    """
+    systems, pairs = benchmark.ranked, list(itertools.combinations(benchmark.ranked, 2))
+    predictions = {
+        system.name: _aligned_predictions(benchmark.middle_run(system), gold)
+        for system in systems
+        if gold is not None
+    }
+    tests: list[dict[str, Any]] = []
+    for first, second in pairs:
+        on_rows: Mapping[str, Any] = {}
+        if gold is not None:
+            both = predictions[first.name], predictions[second.name]
+            on_rows = _score_rows(benchmark, gold, level, *both)["comparison"]
+        for score in benchmark.compared:
+            names = {"system": first.name, "against": second.name, "score": score_title(score)}
+            cells = _cells(_of(on_rows, score), level) if on_rows else {}
+            tests.append(names | _test_seeds(benchmark, first, second, score) | cells)
+    n_scores = len(benchmark.compared)
+    for number, name in itertools.product(range(n_scores), (_T_TEST, _EXCHANGE)):
+        _correct(tests[number::n_scores], name)
+    on_seeds = ("difference of means", "seeds", _T_TEST)
+    order = (*on_seeds, "difference on rows", _interval(level), _EXCHANGE)
+    columns = [name for name in order if any(test.get(name) is not None for test in tests)]
+    n_shown = len(pairs) if len(pairs) <= _MAX_PAIRS else len(systems) - 1
+    shown = ["system", "against", "score", *columns]
+    rows = [[test.get(name, "") for name in shown] for test in tests[: n_shown * n_scores]]
+    return [shown, *rows] if columns else None
+
+
+def _test_seeds(
+    benchmark: Benchmark, first: ReportedSystem, second: ReportedSystem, score: str
+) -> dict[str, Any]:
+    """Return the paired t-test as cells, with the uncorrected p-value."""
+    ours, theirs = benchmark.evaluations(first), benchmark.evaluations(second)
+    seeds = [seed for seed in ours if seed in theirs]
+    if len(seeds) < 2:
+        return {}
+    found = paired_t_test(*([run[seed].scores[score] for seed in seeds] for run in (ours, theirs)))
+    difference = show_difference(found["difference"])
+    return {"difference of means": difference, "seeds": len(seeds), _T_TEST: found["p_value"]}
+
+
+def _cells(found: Mapping[str, Any], level: float | None) -> dict[str, Any]:
+    """Return a test on rows as cells, with the uncorrected p-value."""
+    cells = {
+        "difference on rows": show_difference(found["difference"]),
+        _EXCHANGE: found["p_value"],
+    }
+    if level is not None:
+        cells[_interval(level)] = " to ".join(map(show_difference, found["interval"] or ()))
+    return cells
+
+
+def _correct(tests: Sequence[dict[str, Any]], name: str) -> None:
+    """Replace p-values by texts: the value, and its correction by Holm's method."""
+    values = [cells.get(name) for cells in tests]
+    n_tests = sum(value is not None for value in values)
+    for cells, p_value, corrected in zip(tests, values, correct_by_holm(values), strict=True):
+        if p_value is not None:
+            bracket = f" ({show_p_value(corrected)})" if n_tests > 1 else ""
+            cells[name] = show_p_value(p_value) + bracket
+
+
+def _score_rows(
+    benchmark: Benchmark, gold: GoldRows, level: float | None, first: pa.Table, *second: pa.Table
+) -> Mapping[str, Any]:
+    """Compute the metric that systems are compared by, for one system or two."""
+    metric = benchmark.metric
+    options = ScoringOptions(_THRESHOLDS.get(metric), level)
+    return score_predictions(gold.rows, gold.labels, [metric], first, options, *second)[metric]
+
+
+def _of(found: Mapping[str, Any], score: str) -> Any:
+    """Return the entry of a score; entries at a threshold are lists, here of length one."""
+    name, _, threshold = score.partition(" ")
+    return found[name][0] if threshold else found[name]
+
+
+def _aligned_predictions(evaluation: Evaluation, gold: GoldRows) -> pa.Table:
+    """Read a run's predictions in the order of the rows; null where there is no answer."""
+    name = str(evaluation.file)
+    predictions = read_run_columns(evaluation.file, "id", "prediction")
+    predictions = join_predictions(gold.rows, predictions, name)
+    check_predictions(predictions, gold.labels, name)
+    return predictions
 
 
 def _explain_tests(benchmark: Benchmark, rows: Rows) -> str:
@@ -146,143 +267,3 @@ def _signatures(benchmark: Benchmark) -> str:
     results = (result for evaluation in runs for result in evaluation.metrics.values())
     found = {str(result["signature"]) for result in results if "signature" in result}
     return "\n".join(["```text", *sorted(found), "```"])
-
-
-def difference_table(
-    benchmark: Benchmark, gold: GoldRows | None, level: float | None = None
-) -> Rows | None:
-    """Test the differences between systems on a test set, pair by pair.
-
-    The paired t-test is over the seeds that both systems have. The tests on rows compare the median
-    runs by the first score (see ``Benchmark.middle_run``), since the rows of several seeds are not
-    independent: an exchange test over the rows, or over the patterns or mechanisms that rows
-    belong to. Holm's method corrects all p-values for all pairs.
-
-    Args:
-        benchmark: The test set, with its systems.
-        gold: The rows of the test set; None leaves the tests on rows out.
-        level: Confidence level of intervals, above 0 and below 1; None leaves them out.
-
-    Returns:
-        A row for each pair and score; of more than 15 pairs only those with the best system. None
-        if nothing can be tested.
-
-    Raises:
-        PredictionsError: Predictions cannot be read, or do not match the rows.
-
-    Source: SciNLI, Table 6, and MSciNLI, Table 4: paired t-test over the seeds.
-    """
-    pairs = list(itertools.combinations(benchmark.ranked, 2))
-    on_rows = _test_rows(benchmark, pairs, gold, level) if gold is not None else [{}] * len(pairs)
-    tests = {
-        score: [
-            _test_seeds(benchmark, pair, score) | found.get(score, {})
-            for pair, found in zip(pairs, on_rows, strict=True)
-        ]
-        for score in benchmark.compared
-    }
-    known = {name for found in tests.values() for cells in found for name in cells}
-    on_seeds = ("difference of means", "seeds", _T_TEST)
-    order = (*on_seeds, "difference on rows", _interval(level), _EXCHANGE)
-    columns = [name for name in order if name in known]
-    for found, name in itertools.product(tests.values(), (_T_TEST, _EXCHANGE)):
-        _correct(found, name)
-    n_shown = len(pairs) if len(pairs) <= _MAX_PAIRS else len(benchmark.systems) - 1
-    rows: Rows = [["system", "against", "score", *columns]]
-    for i, (first, second) in enumerate(pairs[:n_shown]):
-        for score, found in tests.items():
-            cells = [found[i].get(name, "") for name in columns]
-            rows.append([first.name, second.name, score_title(score), *cells])
-    return rows if known else None
-
-
-def _interval(level: float | None) -> str:
-    return f"{100 * (level or 0):g} % interval"
-
-
-def _test_seeds(
-    benchmark: Benchmark, pair: tuple[ReportedSystem, ReportedSystem], score: str
-) -> dict[str, Any]:
-    """Return the paired t-test as cells, with the uncorrected p-value."""
-    ours, theirs = map(benchmark.evaluations, pair)
-    seeds = [seed for seed in ours if seed in theirs]
-    if len(seeds) < 2:
-        return {}
-    found = paired_t_test(*([run[seed].scores[score] for seed in seeds] for run in (ours, theirs)))
-    difference = show_difference(found["difference"])
-    return {"difference of means": difference, "seeds": len(seeds), _T_TEST: found["p_value"]}
-
-
-def _test_rows(
-    benchmark: Benchmark,
-    pairs: Sequence[tuple[ReportedSystem, ReportedSystem]],
-    gold: GoldRows,
-    level: float | None,
-) -> list[dict[str, dict[str, Any]]]:
-    """Return for each pair the tests on rows by score, as cells with uncorrected p-values."""
-    tables = {
-        s.name: _aligned_predictions(benchmark.middle_run(s), gold) for s in benchmark.systems
-    }
-    compared = (
-        _score_rows(benchmark, gold, level, tables[first.name], tables[second.name])["comparison"]
-        for first, second in pairs
-    )
-    return [{s: _cells(_of(found, s), level) for s in benchmark.compared} for found in compared]
-
-
-def _score_rows(
-    benchmark: Benchmark, gold: GoldRows, level: float | None, first: pa.Table, *second: pa.Table
-) -> Mapping[str, Any]:
-    """Compute the metric that systems are compared by, for one system or two."""
-    metric = benchmark.metric
-    options = ScoringOptions(_THRESHOLDS.get(metric), level)
-    return score_predictions(gold.rows, gold.labels, [metric], first, options, *second)[metric]
-
-
-def _of(found: Mapping[str, Any], score: str) -> Any:
-    """Return the entry of a score; entries at a threshold are lists, here of length one."""
-    name, _, threshold = score.partition(" ")
-    return found[name][0] if threshold else found[name]
-
-
-def _cells(found: Mapping[str, Any], level: float | None) -> dict[str, Any]:
-    cells = {
-        "difference on rows": show_difference(found["difference"]),
-        _EXCHANGE: found["p_value"],
-    }
-    if level is not None:
-        cells[_interval(level)] = " to ".join(map(show_difference, found["interval"] or ()))
-    return cells
-
-
-def _aligned_predictions(evaluation: Evaluation, gold: GoldRows) -> pa.Table:
-    """Read a run's predictions in the order of the rows; null where there is no answer."""
-    name = str(evaluation.file)
-    predictions = read_run_columns(evaluation.file, "id", "prediction")
-    predictions = join_predictions(gold.rows, predictions, name)
-    check_predictions(predictions, gold.labels, name)
-    return predictions
-
-
-def _correct(cells: Sequence[dict[str, Any]], name: str) -> None:
-    """Replace p-values by texts: the value, and its correction by Holm's method."""
-    values = [found.get(name) for found in cells]
-    n_tests = sum(value is not None for value in values)
-    for found, p_value, corrected in zip(cells, values, correct_by_holm(values), strict=True):
-        found[name] = show_p_value(p_value)
-        if p_value is not None and n_tests > 1:
-            found[name] += f" ({show_p_value(corrected)})"
-
-
-def _interval_table(benchmark: Benchmark, gold: GoldRows, level: float) -> Rows:
-    """Tabulate intervals of the scores of each system's median run on a test set."""
-    rows: Rows = [["system", "seed", "score", "value", _interval(level)]]
-    for system in benchmark.ranked:
-        run = benchmark.middle_run(system)
-        [seed] = [s for s, found in benchmark.evaluations(system).items() if found is run]
-        found = _score_rows(benchmark, gold, level, _aligned_predictions(run, gold))
-        for score in benchmark.compared:
-            ends = " to ".join(map(show_percent, _of(found["confidence_intervals"], score) or ()))
-            value = show_percent(run.scores[score])
-            rows.append([system.name, seed, score_title(score), value, ends])
-    return rows

@@ -1,5 +1,6 @@
 """Short, distinct names of data, models and systems in a report."""
 
+import itertools
 import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -47,6 +48,16 @@ def subset_name(config: RunConfig) -> str:
     return f"{share} {config.subset.kind}"
 
 
+def describe_view(view: str, n_shots: int | None) -> list[str]:
+    """Describe what a system sees of a pair and its number of shots; empty where usual."""
+    return ["hypothesis alone" if view == "hypothesis" else "", show_shots(n_shots)]
+
+
+def show_shots(n_shots: int | None) -> str:
+    """Write a number of shots; empty for None."""
+    return "" if n_shots is None else f"{n_shots} shot{'s' * (n_shots != 1)}"
+
+
 def model_name(config: RunConfig) -> str:
     """Return the model's name on the Hub or the name of its folder; empty without a model."""
     model = config.model or ""
@@ -86,32 +97,30 @@ def distinct_names(configs: Sequence[RunConfig], *varied: str) -> list[str]:
 
 def _distinguishing(facts: Sequence[Mapping[str, str]]) -> list[str]:
     """Return the first facts that distinguish the systems, each of which adds a distinction."""
-
-    def n_apart(keys: Sequence[str]) -> int:
-        return len({tuple(found.get(key) for key in keys) for found in facts})
-
-    told: list[str] = []
-    for key in dict.fromkeys(key for found in facts for key in found):
-        if n_apart([*told, key]) > n_apart(told):
-            told.append(key)
-    return told
+    chosen: list[str] = []
+    n_apart = 1
+    for key in dict.fromkeys(itertools.chain.from_iterable(facts)):
+        n = len({tuple(found.get(one) for one in (*chosen, key)) for found in facts})
+        if n > n_apart:
+            chosen.append(key)
+            n_apart = n
+    return chosen
 
 
 def _facts(config: RunConfig, varied: Sequence[str]) -> dict[str, str]:
     """Return the facts by which a config can be distinguished, in words, the main ones first."""
-    shots = config.n_shots
     facts = {
         "train": f"trained on {short_dataset_name(config.train, 'train')}" if config.train else "",
         "view": "hypothesis alone" if config.view == "hypothesis" else "",
-        "n_shots": "" if shots is None else f"{shots} shot{'s' * (shots != 1)}",
+        "n_shots": show_shots(config.n_shots),
         "subset": subset_name(config),
         "model": model_name(config),
         "method": config.method,
     }
     values = config.as_json()
     values = values.pop("options") | values.pop("details") | values
-    told = {"name", "seed", "tests", *facts}
-    facts |= {name: f"{name} {_shown(value)}" for name, value in values.items() if name not in told}
+    others = values.keys() - {"name", "seed", "tests", *facts}
+    facts |= {name: f"{name} {_shown(v)}" for name, v in values.items() if name in others}
     facts["tests"] = f"on {', '.join(sorted(map(short_dataset_name, config.tests)))}"
     return {name: text for name, text in facts.items() if name not in varied}
 

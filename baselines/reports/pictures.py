@@ -1,5 +1,6 @@
 """Pictures of a report, in the style of the metrics' plots."""
 
+import math
 import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -16,6 +17,7 @@ from ...metrics.plots.figures import (
     shades,
     with_legend_above,
 )
+from .scores import Score, score_title
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -79,15 +81,14 @@ def plot_transfer(
 
 
 def plot_shots(
-    systems: Mapping[str, Mapping[int, Mapping[str, tuple[float, float | None]]]],
-    scores: Mapping[str, str],
+    systems: Mapping[str, Mapping[float, Mapping[str, Score]]], scores: Sequence[str]
 ) -> "Figure":
     """Plot scores by the number of shots, with the standard deviation over draws as error bars.
 
     Args:
-        systems: By the name of the system and the number of shots: mean and standard deviation of
-            each score, from 0 to 1; 1 to 7 systems.
-        scores: Title of each score by its name; one or two.
+        systems: The scores by the name of the system and the number of shots; infinitely many, all
+            rows, are left out, as are systems after the seventh.
+        scores: Names of the scores to plot; one or two.
 
     Source: SpaceNLI, Figure 3.
     """
@@ -95,13 +96,14 @@ def plot_shots(
         for (name, found), color, marker in zip(systems.items(), COLORS, MARKERS, strict=False):
             style: dict[str, Any] = {"color": color, "marker": marker, "lw": 1.4, "ms": 5}
             fills = (color, "white")  # the second score is hollow
-            for (score, shown), line, fill in zip(scores.items(), LINES, fills, strict=False):
-                shots = [n for n in sorted(found) if score in found[n]]
-                means = [100 * found[n][score][0] for n in shots]
-                ends = [100 * (found[n][score][1] or 0) for n in shots]
-                style |= {"linestyle": line, "label": f"{name}: {shown}", "mfc": fill}
+            for score, line, fill in zip(scores, LINES, fills, strict=False):
+                shots = [n for n in sorted(found) if score in found[n] and n < math.inf]
+                means = [100 * found[n][score].mean for n in shots]
+                ends = [100 * (found[n][score].std or 0) for n in shots]
+                label = f"{name}: {score_title(score)}"
+                style |= {"linestyle": line, "label": label, "mfc": fill}
                 axes.errorbar(shots, means, yerr=ends, capsize=2.5, **style)
-        axes.set_xticks(sorted({n for found in systems.values() for n in found}))
+        axes.set_xticks(sorted({n for found in systems.values() for n in found if n < math.inf}))
         axes.set(xlabel="Shots", ylabel="Score (%)", ylim=(-2, 102))
     return with_legend_above(figure)
 

@@ -9,9 +9,9 @@ from ...metrics.rows import Rows
 from ..presets import PRESETS
 from .names import data_name, short_dataset_name
 from .published import LATER_PAPERS, join_sources, results_apart
-from .read_runs import FinishedRun
-from .scores import paper_rows, show_table
-from .systems import ReportedSystem, RunCollection
+from .scores import show_table
+from .systems import FinishedRun, ReportedSystem, RunCollection
+from .tables import paper_rows
 
 _COMPARED = (
     "A paper's number stands under a system only where preset, training rows, view, shots and test "
@@ -29,7 +29,7 @@ def show_comparability(collection: RunCollection) -> list[str]:
             if reason is not None:
                 alone.setdefault(reason, {}).setdefault(system.name, []).append(benchmark.name)
             else:
-                sources = join_sources(source for row in rows for source in row.sources)
+                sources = join_sources(result.source for row in rows for result in row.results)
                 beside.setdefault((system.name, sources), []).append(benchmark.name)
     together = [f"{name} on {', '.join(on)}: {tables}" for (name, tables), on in beside.items()]
     apart = [

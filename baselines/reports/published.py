@@ -6,24 +6,17 @@ The results are in ``published.json``.
 import dataclasses
 import json
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence, Set
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from importlib.resources import files
-from typing import Any
+from typing import Any, NamedTuple
 
 from ...builders.core.registry import builders, get_builder
-from ...loaders.errors import NLIHubError, SchemaError
 from ..presets import PRESETS
-from ..runs.config import VIEWS, RunConfig, TrainingSubset
+from ..runs.config import RunConfig, TrainingSubset
 from .names import data_name, short_dataset_name
-
-_SCORE = re.compile(
-    r"(macro_f1|accuracy|f1_positive|f1_negative)"
-    r"|(macro_f1|f1|recall|macro_recall) [\w-]+"
-    r"|(pattern_accuracy|consistency) [01]\.\d+"
-)
-_SOURCE = re.compile(r"([\w-]+), (Tables? .+|section .+|second-hand)")
+from .scores import Place, Score, place_of
 
 #: Later papers with results on the datasets of this package, by their name in a source.
 LATER_PAPERS = {
@@ -32,30 +25,15 @@ LATER_PAPERS = {
     "Me-LLaMA": "https://doi.org/10.1038/s41746-025-01533-1",
 }
 
+#: Number of decimals of the percentages that papers print, if not two.
+_DECIMALS = {"BioNLI": 0, "SpaceNLI": 1, "Me-LLaMA": 1}
 
-@dataclass(frozen=True)
-class PublishedScore:
-    """A published score.
+#: The features of the lexicalized classifier; SciNLI, section 4.2. Those of
+#: ``lexical_features.GROUPS``, which needs packages that a report does not.
+_FEATURES = ("bleu", "length", "overlap", "unigrams", "bigrams")
 
-    Attributes:
-        mean: Mean over runs, from 0 to 1.
-        std: Standard deviation over runs, from 0 to 0.5; None if the paper prints none.
-        is_lower_bound: Whether the paper only states that the score is above ``mean``.
-
-    Raises:
-        SchemaError: A number is out of its range.
-    """
-
-    mean: float
-    std: float | None = None
-    is_lower_bound: bool = False
-
-    def __post_init__(self) -> None:
-        if not 0 <= self.mean <= 1 or not (self.std is None or 0 <= self.std <= 0.5):
-            raise SchemaError(
-                f"{self.mean} ± {self.std} is not a score; expected a mean from 0 to 1 and a "
-                "standard deviation from 0 to 0.5."
-            )
+#: Details that distinguish results of one preset, or that do not matter: where a model runs.
+_NOT_COMPARED = ("groups", "vectors", "server")
 
 
 @dataclass(frozen=True)
@@ -70,18 +48,13 @@ class PublishedResult:
         test: Short name of the test set.
         view: What the system saw of a pair: ``pair`` or ``hypothesis``.
         n_shots: Training rows of each pattern, or exemplars in the prompt; None for none.
-        scores: The scores, named like those of ``read_runs.Evaluation.scores``.
+        scores: The scores, named like those of ``Evaluation.scores``.
         n_runs: Number of runs of the means; None if the paper does not state it.
-        subset: The subset of the training rows that the system saw.
+        subset: The subset of the training rows that the system saw; None for all.
         details: Further settings of the system, a part of ``RunConfig.details``.
-        needs: Details that a run needs to be the same system, besides those of the preset.
         note: What is odd about the result.
         differs: In what its setting differs from that of any run, so that none is compared with it;
             None where a run can be the same.
-
-    Raises:
-        SchemaError: A score, the source or the view is malformed, or there is neither a preset nor
-            what differs.
     """
 
     source: str
@@ -91,36 +64,22 @@ class PublishedResult:
     test: str
     view: str
     n_shots: int | None
-    scores: Mapping[str, PublishedScore]
+    scores: Mapping[str, Score]
     n_runs: int | None = None
     subset: TrainingSubset | None = None
     details: Mapping[str, Any] = field(default_factory=dict)
-    needs: tuple[str, ...] = ()
     note: str | None = None
     differs: str | None = None
-
-    def __post_init__(self) -> None:
-        if self.preset is None and not self.differs:
-            raise SchemaError(
-                "it has no preset; expected one, or in differs why no run is compared with it."
-            )
-        unknown = [name for name in self.scores if not _SCORE.fullmatch(name)]
-        if unknown or not self.scores:
-            raise SchemaError(
-                f"{', '.join(unknown) or 'nothing'} is not the name of a score; expected one such "
-                "as macro_f1."
-            )
-        if not _SOURCE.fullmatch(self.source):
-            raise SchemaError(
-                f"{self.source!r} is not a source; expected one such as 'SciNLI, Table 6'."
-            )
-        if self.view not in VIEWS:
-            raise SchemaError(f"{self.view!r} is not a view; expected one of {', '.join(VIEWS)}.")
 
     @property
     def decimals(self) -> int:
         """Return the number of decimals of the paper's percentages."""
-        return paper_decimals(self.source)
+        return _DECIMALS.get(self.source.partition(",")[0], 2)
+
+    @property
+    def places(self) -> dict[Place, Score]:
+        """Return the scores by the test set that each covers: see ``place_of``."""
+        return {place_of(self.test, name): score for name, score in self.scores.items()}
 
 
 @cache
@@ -131,123 +90,24 @@ def published_results() -> tuple[PublishedResult, ...]:
         SpaceNLI, Tables 4 and 5, section 4.2.3; of ``LATER_PAPERS``, MisMatched, Table 4, as the
         picture in its authors' repository has it; Me-LLaMA, Table 3; a summary of co-training.
     """
-    text = (files(__package__) / "published.json").read_text(encoding="utf-8")
-    return read_published_results(json.loads(text))
+    results = json.loads((files(__package__) / "published.json").read_text(encoding="utf-8"))
+    for result in results:
+        result["scores"] = {name: Score(**score) for name, score in result["scores"].items()}
+        if "subset" in result:
+            result["subset"] = TrainingSubset(**result["subset"], run="")
+    return tuple(PublishedResult(**result) for result in results)
 
 
-def read_published_results(entries: Sequence[Mapping[str, Any]]) -> tuple[PublishedResult, ...]:
-    """Read published results of papers from JSON objects with the fields of ``PublishedResult``.
-
-    Raises:
-        SchemaError: Some results are malformed; the message lists all of them.
-    """
-    results, problems = [], []
-    for number, entry in enumerate(entries, 1):
-        try:
-            results.append(_result(**entry))
-        except (NLIHubError, TypeError, AttributeError) as error:
-            problems.append(f"result {number} ({entry.get('source')}): {error}")
-    if problems:
-        raise SchemaError(f"{len(problems)} published results are wrong:\n" + "\n".join(problems))
-    return tuple(results)
-
-
-def _result(
-    *,
-    scores: Mapping[str, Any],
-    subset: Mapping[str, Any] | None = None,
-    needs: Sequence[str] = (),
-    **others: Any,
-) -> PublishedResult:
-    return PublishedResult(
-        scores={name: PublishedScore(**score) for name, score in scores.items()},
-        subset=None
-        if subset is None
-        else TrainingSubset(**subset, run=""),  # the run is none of ours
-        needs=tuple(needs),
-        **others,
-    )
-
-
-_VIEWS = {"pair": "the pair", "hypothesis": "the hypothesis alone"}
-
-#: Number of decimals of the percentages that papers print, if not two.
-_DECIMALS = {"BioNLI": 0, "SpaceNLI": 1, "Me-LLaMA": 1}
-
-#: 33 % in a paper is a third of a run's rows.
-_SAME_SHARE = 0.005
-
-#: The features of the lexicalized classifier; SciNLI, section 4.2. Those of
-#: ``lexical_features.GROUPS``, which needs packages that a report does not.
-_FEATURES = ("bleu", "length", "overlap", "unigrams", "bigrams")
-
-#: Details that distinguish results of one preset, or that do not matter: where a model runs.
-_NOT_COMPARED = ("groups", "vectors", "server")
-
-
-@dataclass(frozen=True)
-class PaperRow:
-    """The results of one system on one test set, merged from tables that agree.
-
-    Attributes:
-        sources: The tables.
-        system: The paper's name of the system.
-        scores: The scores by name.
-        n_runs: Number of runs of the means; None if the paper does not state it.
-        notes: What is odd about the results, with the table.
-    """
-
-    sources: tuple[str, ...]
-    system: str
-    scores: Mapping[str, PublishedScore]
-    n_runs: int | None
-    notes: tuple[str, ...]
-
-    @property
-    def source(self) -> str:
-        """Return the tables as one text."""
-        return join_sources(self.sources)
-
-    @property
-    def decimals(self) -> int:
-        """Return the number of decimals of the paper's percentages."""
-        return paper_decimals(self.sources[0])
-
-
-def paper_decimals(source: str) -> int:
-    """Return the number of decimals of the percentages of the paper that a source names."""
-    return _DECIMALS.get(source.partition(",")[0], 2)
-
-
-def place_of(test: str, score: str) -> tuple[str, str]:
-    """Return the smallest test set that a score on a test set covers, and the score's name there.
-
-    The rows of a domain are the same in every config that has them.
-
-    >>> place_of("mscinli", "macro_f1 networks")
-    ('mscinli/networks', 'macro_f1')
-    """
-    test = _same_test(test)
-    name, _, domain = score.partition(" ")
-    dataset = test.partition("/")[0]
-    if name == "macro_f1" and domain and dataset in builders():
-        spec = get_builder(dataset).SPEC
-        if domain in spec.domains:
-            if domain in spec.configs:
-                return f"{dataset}/{domain}", name
-            if domain == "acl" and dataset != "scinli":
-                return "scinli", name
-    return test, score
-
-
-def _same_test(test: str) -> str:
-    """Return the first test set, by its short name, that has the rows of one."""
-    dataset, _, config = test.partition("/")
-    if not config or dataset not in builders():
-        return test
-    declared = get_builder(dataset).SPEC.configs.get(config)
-    same = declared.test_of if declared is not None else ""
-    return short_dataset_name(f"{dataset}/{same}") if same else test
+def _setting(of: RunConfig | PublishedResult, train: str | None) -> dict[str, Any]:
+    """Return what has to be equal for two systems of one preset to be compared, by name."""
+    return {
+        "train": train,
+        "view": of.view,
+        "n_shots": of.n_shots or None,
+        "subset": of.subset and (of.subset.kind, round(of.subset.share, 2)),  # 33 % is a third
+        "features": set(of.details.get("groups") or _FEATURES),
+        "vectors": of.details.get("vectors") is not None,
+    }
 
 
 def find_published(
@@ -269,34 +129,29 @@ def find_published(
     if reason is not None:
         return [], reason
     places = {place_of(test, score) for score in scores}
-    found = [result for result in published_results() if result.differs is None]
-    for words, is_same in _conditions(config, test, places):
-        found = [result for result in found if is_same(result)]
-        if not found:
-            return [], words
-    return found, None
-
-
-def _conditions(
-    config: RunConfig, test: str, places: Set[tuple[str, str]]
-) -> list[tuple[str, Callable[[PublishedResult], bool]]]:
-    """Return the conditions of comparing a result with a run, each with its reason if none does."""
-    trained, n_shots = _training_set(config), config.n_shots or None
     no_table = f"no table has {config.preset}"
-    on_train = f"{no_table} on {test}, trained on {trained or 'nothing'}"
-    return [
-        (no_table, lambda r: r.preset == config.preset),
-        (f"{no_table} on {test}", lambda r: any(place_of(r.test, s) in places for s in r.scores)),
-        (on_train, lambda r: r.train == trained),
-        (f"no table has it with {_VIEWS[config.view]}", lambda r: r.view == config.view),
-        ("no table has it with that number of shots", lambda r: r.n_shots == n_shots),
-        ("no table has it on that part of the training rows", lambda r: _same_part(r, config)),
-        ("no table has it with these features", lambda r: _same_features(r, config)),
-        (
-            "its word vectors are drawn, the paper's are GloVe's",
-            lambda r: all(config.details.get(name) is not None for name in r.needs),
-        ),
-    ]
+    found = [r for r in published_results() if r.preset == config.preset and r.differs is None]
+    if not found:
+        return [], no_table
+    found = [result for result in found if places & result.places.keys()]
+    if not found:
+        return [], f"{no_table} on {test}"
+    trained = _training_set(config)
+    ours = _setting(config, trained)
+    view = "the pair" if config.view == "pair" else "the hypothesis alone"
+    reasons = {
+        "train": f"{no_table} on {test}, trained on {trained or 'nothing'}",
+        "view": f"no table has it with {view}",
+        "n_shots": "no table has it with that number of shots",
+        "subset": "no table has it on that part of the training rows",
+        "features": "no table has it with these features",
+        "vectors": "its word vectors are drawn, the paper's are GloVe's",
+    }
+    for name, reason in reasons.items():
+        found = [result for result in found if _setting(result, result.train)[name] == ours[name]]
+        if not found:
+            return [], reason
+    return found, None
 
 
 def _training_set(config: RunConfig) -> str | None:
@@ -308,19 +163,6 @@ def _training_set(config: RunConfig) -> str | None:
     return short_dataset_name(config.train, "train")
 
 
-def _same_part(result: PublishedResult, config: RunConfig) -> bool:
-    ours, theirs = config.subset, result.subset
-    if ours is None or theirs is None:
-        return ours is theirs
-    return ours.kind == theirs.kind and abs(ours.share - theirs.share) < _SAME_SHARE
-
-
-def _same_features(result: PublishedResult, config: RunConfig) -> bool:
-    """Return whether a lexicalized classifier has the same features; none named means all."""
-    ours, theirs = (set(d.get("groups") or _FEATURES) for d in (config.details, result.details))
-    return ours == theirs
-
-
 def differing_test_set(test: str, dataset: Mapping[str, Any]) -> str | None:
     """Return why no paper has results on a test set, or None if one has.
 
@@ -328,8 +170,9 @@ def differing_test_set(test: str, dataset: Mapping[str, Any]) -> str | None:
         test: The result of ``data_name``.
         dataset: The description of the test set: ``name``, ``config``, ``split`` and ``rows``.
     """
-    known = {place_of(r.test, score)[0] for r in published_results() for score in r.scores}
-    if _same_test(test) not in known:
+    if not any(
+        place_of(test, "")[0] == known for r in published_results() for known, _ in r.places
+    ):
         return f"no paper has results on {test}"
     if dataset["split"] != "test":
         return f"the papers' results are on the test split, these on {dataset['split']}"
@@ -343,7 +186,7 @@ def differing_test_set(test: str, dataset: Mapping[str, Any]) -> str | None:
 
 def _not_the_presets(config: RunConfig) -> str | None:
     """Return why a run is not the system of a paper, or None if it is."""
-    if config.preset is None or config.preset not in PRESETS:
+    if config.preset not in PRESETS:
         return "it follows no paper's system"
     changed = changed_settings(config)
     return f"it is not as {config.preset} says ({', '.join(changed)})" if changed else None
@@ -374,8 +217,44 @@ def changed_settings(config: RunConfig) -> list[str]:
     return [f"{name} {value}" for name, value in given if value != expected[name]]
 
 
+class PaperRow(NamedTuple):
+    """The results of one system on one test set, merged from tables that agree.
+
+    Attributes:
+        results: The results, one of each table.
+        scores: Their scores by name.
+    """
+
+    results: list[PublishedResult]
+    scores: dict[str, Score]
+
+    @property
+    def title(self) -> str:
+        """Return the paper's name of the system, with the tables, in italics."""
+        return f"*{self.results[0].system} ({self.source})*"
+
+    @property
+    def source(self) -> str:
+        """Return the tables as one text."""
+        return join_sources(result.source for result in self.results)
+
+    @property
+    def n_runs(self) -> int | str:
+        """Return the number of runs of the means; empty if no table states it."""
+        return next((result.n_runs for result in self.results if result.n_runs), "")
+
+    @property
+    def notes(self) -> list[str]:
+        """Return what is odd about the results, with the table."""
+        return [f"{result.source}: {result.note}" for result in self.results if result.note]
+
+    def cell(self, name: str) -> str:
+        """Write a score with the paper's decimals; empty if the tables have none."""
+        return self.scores[name].show(self.results[0].decimals) if name in self.scores else ""
+
+
 def merge_published(
-    results: Iterable[PublishedResult], wanted: Mapping[tuple[str, str], str]
+    results: Iterable[PublishedResult], wanted: Mapping[Place, str]
 ) -> list[PaperRow]:
     """Merge the results of papers' tables that agree, each row of as many tables as possible.
 
@@ -383,29 +262,19 @@ def merge_published(
         results: The results.
         wanted: Names of scores in the rows, by the result of ``place_of``; others are left out.
     """
-    rows: list[tuple[list[PublishedResult], dict[str, PublishedScore]]] = []
+    rows: list[PaperRow] = []
     for result in results:
-        scores = {
-            wanted[place]: score
-            for name, score in result.scores.items()
-            if (place := place_of(result.test, name)) in wanted
-        }
-        for alike, known in rows:
+        scores = {wanted[p]: score for p, score in result.places.items() if p in wanted}
+        for row in rows:
+            known = row.scores
             if all(score.mean == known.get(name, score).mean for name, score in scores.items()):
-                alike.append(result)
+                row.results.append(result)
                 with_std = {name for name, score in known.items() if score.std is not None}
                 known.update({name: s for name, s in scores.items() if name not in with_std})
                 break
         else:
-            rows.append(([result], scores))
-    return [_paper_row(alike, scores) for alike, scores in rows]
-
-
-def _paper_row(alike: Sequence[PublishedResult], scores: Mapping[str, PublishedScore]) -> PaperRow:
-    n_runs = next((result.n_runs for result in alike if result.n_runs is not None), None)
-    sources = tuple(dict.fromkeys(result.source for result in alike))
-    notes = tuple(dict.fromkeys(f"{r.source}: {r.note}" for r in alike if r.note is not None))
-    return PaperRow(sources, alike[0].system, scores, n_runs, notes)
+            rows.append(PaperRow([result], scores))
+    return rows
 
 
 def results_apart(test: str) -> dict[tuple[str, str], list[str]]:
@@ -418,13 +287,24 @@ def results_apart(test: str) -> dict[tuple[str, str], list[str]]:
         By source and what differs, each system with its macro-F1 as a percentage.
     """
     found: dict[tuple[str, str], list[str]] = {}
-    wanted = place_of(test, "macro_f1")
     for result in published_results():
-        for name, score in result.scores.items():
-            if result.differs is not None and place_of(result.test, name) == wanted:
-                shown = f"{result.system} {100 * score.mean:.{result.decimals}f}"
-                found.setdefault((result.source, result.differs), []).append(shown)
+        score = result.places.get(place_of(test, "macro_f1"))
+        if result.differs is not None and score is not None:
+            shown = f"{result.system} {Score(score.mean).show(result.decimals)}"
+            found.setdefault((result.source, result.differs), []).append(shown)
     return found
+
+
+def split_source(source: str) -> list[str]:
+    """Return each table that a source names.
+
+    >>> split_source("SpaceNLI, Tables 4 and 5")
+    ['SpaceNLI, Table 4', 'SpaceNLI, Table 5']
+    """
+    paper, _, place = source.partition(", ")
+    if not place.startswith("Table"):
+        return [source]
+    return [f"{paper}, Table {number}" for number in re.findall(r"\d+", place)]
 
 
 def join_sources(sources: Iterable[str]) -> str:
@@ -434,15 +314,15 @@ def join_sources(sources: Iterable[str]) -> str:
     'MSciNLI, Tables 4 and 6'
     """
     by_paper: dict[str, dict[str, None]] = {}
-    for source in sources:
+    for source in (one for joined in sources for one in split_source(joined)):
         paper, _, place = source.partition(", ")
-        places = re.findall(r"\d+", place) if place.startswith("Table") else [place]
-        by_paper.setdefault(paper, {}).update(dict.fromkeys(places))
+        by_paper.setdefault(paper, {})[place] = None
     return "; ".join(f"{paper}, {_join(list(places))}" for paper, places in by_paper.items())
 
 
-def _join(places: list[str]) -> str:
-    tables = sorted(filter(str.isdigit, places), key=int)
+def _join(places: Sequence[str]) -> str:
+    tables = [place.removeprefix("Table ") for place in places if place.startswith("Table ")]
+    tables.sort(key=int)
     listed = ", ".join([*tables[:-2], " and ".join(tables[-2:])])
-    told = [f"Table{'s' * (len(tables) > 1)} {listed}"] if tables else []
-    return ", ".join([*told, *(place for place in places if not place.isdigit())])
+    named = [f"Table{'s' * (len(tables) > 1)} {listed}"] if tables else []
+    return ", ".join([*named, *(place for place in places if not place.startswith("Table "))])

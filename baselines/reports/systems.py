@@ -1,21 +1,22 @@
-"""Group runs into systems, which differ in more than the seed, and their test sets."""
+"""Read runs, and group them into systems (runs that differ in their seed alone) and test sets."""
 
-import statistics
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from ...loaders.errors import SourceNotFoundError, UsageError
+import pyarrow as pa
+
+from ...loaders.errors import NLIHubError, PredictionsError, SourceNotFoundError, UsageError
+from ...metrics.inputs.files import read_input_file
+from ...metrics.inputs.problems import MetricInputError
+from ..evaluation.scoring import all_scores
 from ..runs.config import HyperParameters, RunConfig
 from ..runs.defaults import CHOSEN
-from ..runs.folder import RunFolder
+from ..runs.folder import CONFIG, METRICS, RECORD, RunFolder
 from .names import benchmark_name, distinct_names, model_name, system_identity
-from .read_runs import Evaluation, FinishedRun, find_runs, read_run
-
-#: A mean, and the standard deviation (over n - 1) where there are several values.
-Mean = tuple[float, float | None]
+from .scores import Score, mean_scores
 
 #: Metrics and scores by which systems are compared; the first metric that a test set has counts.
 _COMPARED = {
@@ -23,6 +24,54 @@ _COMPARED = {
     "consistency": ("macro_f1", "consistency 1.0"),
     "nli_report": ("macro_f1", "accuracy"),
 }
+
+#: The facts about its rows that every result has.
+_DESCRIBED = ("name", "version", "config", "split", "rows", "digest")
+
+
+@dataclass(frozen=True)
+class Evaluation:
+    """The results of a run on one test set.
+
+    Attributes:
+        key: The name of the test set in file names.
+        test: The name of the test set in the run's config.
+        dataset: The description of the test set, like ``GoldRows.description``.
+        file: The file of predictions.
+        n_unanswered: Number of rows without a prediction, which count as wrong.
+        metrics: By name of the metric, its result.
+    """
+
+    key: str
+    test: str
+    dataset: Mapping[str, Any]
+    file: Path
+    n_unanswered: int
+    metrics: Mapping[str, Mapping[str, Any]]
+
+    @cached_property
+    def scores(self) -> Mapping[str, float]:
+        """Return the scores of all metrics: see ``all_scores``."""
+        return all_scores(self.metrics)
+
+
+@dataclass(frozen=True)
+class FinishedRun:
+    """A finished run of a baseline.
+
+    Attributes:
+        folder: The run's folder.
+        place: The run's folder, relative to the folder that the report is on.
+        config: The run's config.
+        record: The run's record.
+        evaluations: The results by the digest of the test rows.
+    """
+
+    folder: Path
+    place: str
+    config: RunConfig
+    record: Mapping[str, Any]
+    evaluations: Mapping[str, Evaluation]
 
 
 @dataclass(frozen=True)
@@ -60,11 +109,14 @@ class Benchmark:
         runs = (run for run in system.runs if digest in run.evaluations)
         return {run.config.seed: run.evaluations[digest] for run in runs}
 
-    def means(self, system: ReportedSystem) -> dict[str, Mean]:
-        """Compute means and standard deviations of a system's scores over its tested runs."""
-        found = [evaluation.scores for evaluation in self.evaluations(system).values()]
-        shared = [name for name in found[0] if all(name in f for f in found)] if found else []
-        return {name: _mean_and_std([scores[name] for scores in found]) for name in shared}
+    def means(self, system: ReportedSystem) -> dict[str, Score]:
+        """Return a system's scores over its tested runs; empty if not tested on these rows."""
+        return self._means.get(system.name, {})
+
+    @cached_property
+    def _means(self) -> dict[str, dict[str, Score]]:
+        evaluations = {system.name: self.evaluations(system).values() for system in self.systems}
+        return {name: mean_scores([e.scores for e in runs]) for name, runs in evaluations.items()}
 
     @cached_property
     def example(self) -> Evaluation:
@@ -85,17 +137,13 @@ class Benchmark:
     def ranked(self) -> list[ReportedSystem]:
         """Return the systems, the best first, equal ones by name."""
         score = self.compared[0]
-        return sorted(self.systems, key=lambda s: (-self.means(s)[score][0], s.name))
+        return sorted(self.systems, key=lambda s: (-self.means(s)[score].mean, s.name))
 
     def middle_run(self, system: ReportedSystem) -> Evaluation:
         """Return the median run by the first score; of two the lower, of equal ones the first."""
-        found, score = self.evaluations(system), self.compared[0]
-        ranking = sorted(found, key=lambda seed: (found[seed].scores[score], seed))
-        return found[ranking[(len(ranking) - 1) // 2]]
-
-
-def _mean_and_std(values: Sequence[float]) -> Mean:
-    return statistics.fmean(values), statistics.stdev(values) if len(values) > 1 else None
+        runs, score = self.evaluations(system), self.compared[0]
+        ranking = sorted(runs, key=lambda seed: (runs[seed].scores[score], seed))
+        return runs[ranking[(len(ranking) - 1) // 2]]
 
 
 @dataclass(frozen=True)
@@ -129,79 +177,127 @@ def collect_runs(folders: Sequence[Path]) -> RunCollection:
     done: dict[Path, FinishedRun] = {}
     unfinished = set()
     for given in folders:
-        for folder in find_runs(given):
-            place = _place(folder, given, is_one_of_many=len(folders) > 1)
+        for folder in _find_runs(given):
+            inner = folder.relative_to(given)
+            is_alone = len(folders) == 1 and folder != given
+            place = (inner if is_alone else given.resolve().name / inner).as_posix()
             if not RunFolder(folder).is_done:
                 unfinished.add(place)
             elif folder.resolve() not in done:
-                done[folder.resolve()] = read_run(folder, place)
+                done[folder.resolve()] = _read_run(folder, place)
     if not done:
         raise SourceNotFoundError(
             f"None of the runs has come to its end: {', '.join(sorted(unfinished))}."
         )
-    runs = list(done.values())
-    _check_digests(runs)
-    systems = _systems(runs)
+    systems = _systems(done.values())
     counted = {run.place for system in systems for run in system.runs}
-    repeated = sorted(run.place for run in runs if run.place not in counted)
+    repeated = sorted(run.place for run in done.values() if run.place not in counted)
     return RunCollection(systems, _benchmarks(systems), sorted(unfinished), repeated)
 
 
-def _place(folder: Path, given: Path, *, is_one_of_many: bool) -> str:
-    inner, outer = folder.relative_to(given).as_posix(), given.resolve().name
-    if inner == ".":
-        return outer
-    return f"{outer}/{inner}" if is_one_of_many else inner
+def _find_runs(folder: Path) -> list[Path]:
+    """Find the folders of runs in a folder at any depth, itself included, in the order of paths.
+
+    A run has a ``config.json``, and a ``record.json`` since its start. Other folders with a
+    ``config.json``, such as those of models, do not count.
+    """
+    found = sorted(path.parent for path in folder.rglob(CONFIG) if _is_run(path.parent))
+    if not found:
+        raise SourceNotFoundError(
+            f"{folder} contains no runs; expected folders with {CONFIG} and {RECORD}."
+        )
+    return found
 
 
-def _check_digests(runs: Sequence[FinishedRun]) -> None:
-    known: dict[str, tuple[str, FinishedRun]] = {}
-    for run in runs:
-        for digest, evaluation in run.evaluations.items():
-            other, first = known.setdefault(evaluation.key, (digest, run))
-            if other != digest:
-                raise UsageError(
-                    f"The rows of {evaluation.key} are not the same: {other} in {first.folder}, "
-                    f"{digest} in {run.folder}. Report on them apart, or repeat one of the runs."
-                )
+def _is_run(folder: Path) -> bool:
+    if (folder / RECORD).is_file():
+        return True
+    try:
+        return {"method", "tests", "seed"} <= RunFolder(folder).read_json(CONFIG).keys()
+    except UsageError:
+        return False
 
 
-def _systems(runs: Sequence[FinishedRun]) -> tuple[ReportedSystem, ...]:
+def _read_run(folder: Path, place: str) -> FinishedRun:
+    kept, path = RunFolder(folder), folder / METRICS
+    record, metrics = kept.read_json(RECORD), kept.read_json(METRICS)
+    try:
+        config = kept.config
+    except (NLIHubError, TypeError, ValueError, AttributeError) as error:
+        raise UsageError(f"{folder / CONFIG} is not the config of a run: {error}") from error
+    entries = metrics.get("evaluations")
+    if not isinstance(entries, dict) or not entries:
+        raise UsageError(f"{path} has no evaluations; expected one for each test set.")
+    read = [_read_evaluation(folder, key, entry) for key, entry in entries.items()]
+    if missing := sorted(set(config.tests) - {evaluation.test for evaluation in read}):
+        raise UsageError(f"{path} has no evaluation of {', '.join(missing)}.")
+    evaluations = {str(e.dataset["digest"]): e for e in reversed(read)}
+    return FinishedRun(folder, place, config, record, evaluations)
+
+
+def _read_evaluation(folder: Path, key: str, entry: Any) -> Evaluation:
+    path = folder / METRICS
+    try:
+        dataset = {name: entry["dataset"][name] for name in _DESCRIBED}
+        file, n_unanswered = folder / str(entry["predictions"]), int(entry["n_unanswered"])
+        found = Evaluation(key, str(entry["test"]), dataset, file, n_unanswered, entry["metrics"])
+        wrong = [name for name, value in found.scores.items() if not 0 <= value <= 1]
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        raise UsageError(f"{path}: the evaluation {key} is malformed: {error!r}.") from error
+    if wrong:
+        raise UsageError(
+            f"{path}: expected scores from 0 to 1; {', '.join(wrong)} of {key} are not."
+        )
+    return found
+
+
+def read_run_columns(file: Path, *columns: str) -> pa.Table:
+    """Read a file of rows of a run, which must have some columns.
+
+    Raises:
+        PredictionsError: The file cannot be read, or lacks a column.
+    """
+    try:
+        table = read_input_file(file)
+    except (MetricInputError, OSError) as error:
+        raise PredictionsError(f"{file} cannot be read: {error}") from None
+    if missing := [name for name in columns if name not in table.column_names]:
+        listed = ", ".join(table.column_names)
+        raise PredictionsError(
+            f"{file}: the column {', '.join(missing)} is missing; the columns are {listed}."
+        )
+    return table
+
+
+def _systems(runs: Iterable[FinishedRun]) -> tuple[ReportedSystem, ...]:
     by_config: dict[str, dict[int, FinishedRun]] = {}
+    known: dict[tuple[str, str], tuple[Any, FinishedRun]] = {}
     for run in sorted(runs, key=lambda run: (run.config.seed, run.place)):
-        of_system = by_config.setdefault(system_identity(run.config), {})
-        _check_training_rows(next(iter(of_system.values()), run), run)
-        first = of_system.setdefault(run.config.seed, run)
-        if first is not run:
-            _check_same(first, run)
-    groups = [tuple(found.values()) for found in by_config.values()]
+        identity = system_identity(run.config)
+        for what, fact in _facts(run, identity).items():
+            first, of = known.setdefault(what, (fact, run))
+            if first != fact:
+                raise UsageError(
+                    f"{what[0]} are not the same in {of.folder} and {run.folder}. Report on them "
+                    "apart, or repeat one of the runs."
+                )
+        by_config.setdefault(identity, {}).setdefault(run.config.seed, run)
+    groups = [tuple(by_seed.values()) for by_seed in by_config.values()]
     configs = [group[0].config for group in groups]
     systems = map(ReportedSystem, distinct_names(configs), configs, groups)
     return tuple(sorted(systems, key=lambda system: system.name))
 
 
-def _check_training_rows(first: FinishedRun, second: FinishedRun) -> None:
-    """Refuse runs of one system that were trained on different rows of the same name."""
-    ours, theirs = ((run.record.get("data") or {}).get("train") for run in (first, second))
-    if ours and theirs and ours["digest"] != theirs["digest"]:
-        raise UsageError(
-            f"{first.folder} and {second.folder} are runs of one system, but the rows of "
-            f"{first.config.train} were not the same: {ours['digest']} and {theirs['digest']}. "
-            "Report on them apart, or repeat one of the runs."
-        )
-
-
-def _check_same(first: FinishedRun, second: FinishedRun) -> None:
-    ours, theirs = (
-        {digest: evaluation.metrics for digest, evaluation in run.evaluations.items()}
-        for run in (first, second)
-    )
-    if ours != theirs:
-        raise UsageError(
-            f"{first.folder} and {second.folder} are runs of one system with the seed "
-            f"{first.config.seed}, but their results differ. Leave one of them out, or give the "
-            "systems different names."
-        )
+def _facts(run: FinishedRun, identity: str) -> dict[tuple[str, str], Any]:
+    """Return what has to be the same in all runs: by words, and the system if it is of one."""
+    facts: dict[tuple[str, str], Any] = {
+        (f"The rows of {e.key}", ""): digest for digest, e in run.evaluations.items()
+    }
+    if trained := (run.record.get("data") or {}).get("train"):
+        facts[f"The rows of {run.config.train}", identity] = trained["digest"]
+    metrics = {digest: e.metrics for digest, e in run.evaluations.items()}
+    words = f"The results of {run.config.name} with the seed {run.config.seed}"
+    return facts | {(words, identity): metrics}
 
 
 def _benchmarks(systems: Sequence[ReportedSystem]) -> tuple[Benchmark, ...]:
@@ -219,7 +315,7 @@ def _benchmarks(systems: Sequence[ReportedSystem]) -> tuple[Benchmark, ...]:
 
 
 def system_families(
-    systems: Sequence[ReportedSystem], *varied: str
+    systems: Iterable[ReportedSystem], *varied: str
 ) -> dict[str, list[ReportedSystem]]:
     """Group systems that differ only in the fields ``varied``, besides name, preset and tests.
 
@@ -227,14 +323,22 @@ def system_families(
     two systems of a family have the same values of ``varied``. Families have two or more members
     and a common name; they keep the order of the systems.
     """
-    alike = _group(systems, lambda config: _identity_without_chosen(config, *varied))
+
+    def identity(config: RunConfig) -> str:
+        return system_identity(config, "name", "preset", "tests", *varied)
+
+    def identity_without_chosen(config: RunConfig) -> str:
+        if config.method == "encoder" and config.preset is None and not config.reference:
+            usual = {name: getattr(HyperParameters(), name) for name in CHOSEN}
+            config = replace(config, options=replace(config.options, **usual))
+        return identity(config)
+
     groups = []
-    for group in alike:
+    for group in _group(systems, identity_without_chosen):
         values = [[getattr(system.config, name) for name in varied] for system in group]
-        if all(values.count(one) == 1 for one in values):
-            groups.append(group)
-        else:  # their hyper-parameters are what is compared
-            groups += _group(group, lambda config: _identity(config, *varied))
+        is_one = all(values.count(value) == 1 for value in values)
+        # Else their hyper-parameters are what is compared.
+        groups += [group] if is_one else _group(group, identity)
     groups = [group for group in groups if len(group) > 1]
     configs = [replace(group[0].config, name=_common_name(group)) for group in groups]
     names = distinct_names(configs, "name", "preset", "tests", *varied)
@@ -242,23 +346,12 @@ def system_families(
 
 
 def _group(
-    systems: Sequence[ReportedSystem], key: Callable[[RunConfig], str]
+    systems: Iterable[ReportedSystem], key: Callable[[RunConfig], str]
 ) -> list[list[ReportedSystem]]:
     found: dict[str, list[ReportedSystem]] = {}
     for system in systems:
         found.setdefault(key(system.config), []).append(system)
     return list(found.values())
-
-
-def _identity(config: RunConfig, *varied: str) -> str:
-    return system_identity(config, "name", "preset", "tests", *varied)
-
-
-def _identity_without_chosen(config: RunConfig, *varied: str) -> str:
-    if config.method == "encoder" and config.preset is None and not config.reference:
-        plain = {name: getattr(HyperParameters(), name) for name in CHOSEN}
-        config = replace(config, options=replace(config.options, **plain))
-    return _identity(config, *varied)
 
 
 def _common_name(systems: Sequence[ReportedSystem]) -> str:

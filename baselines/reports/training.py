@@ -9,9 +9,8 @@ from ...metrics.functional import MetricInputError, cartography
 from ..runs.folder import DYNAMICS, LOG
 from .names import short_dataset_name
 from .pictures import N_SYSTEMS, Pictures, plot_learning, plot_training_map
-from .read_runs import FinishedRun, read_run_columns
 from .scores import show_table
-from .systems import RunCollection
+from .systems import FinishedRun, RunCollection, read_run_columns
 
 _WORDS = (
     "Confidence and variability: mean and standard deviation of the gold label's probability over "

@@ -8,7 +8,7 @@ from typing import Any
 from ...loaders.atomic_write import whole_folder
 from ...loaders.errors import OutputError, UsageError
 from .benchmarks import show_benchmark
-from .comparisons import show_shots, show_subsets, show_transfers, show_views
+from .comparisons import show_compared, show_shots, show_transfers
 from .pictures import Pictures
 from .provenance import cost_table, show_comparability, show_provenance
 from .scores import show_table
@@ -78,9 +78,9 @@ def _text(collection: RunCollection, pictures: Pictures, confidence_level: float
     }
     blocks |= {
         "Trained on one, tested on another": show_transfers(collection, pictures),
-        "The hypothesis alone": show_views(collection),
+        "The hypothesis alone": show_compared("view", collection),
         "Few shots": show_shots(collection, pictures),
-        "Parts of the training rows": show_subsets(collection),
+        "Parts of the training rows": show_compared("subset", collection),
         "Training": show_training(collection, pictures),
         "What it took": [show_table(cost_table(collection.systems))],
         "What can be compared with the papers": show_comparability(collection),

@@ -1,7 +1,6 @@
 """What is at hand for the entries: folders and files that were given, the cache, extras."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -16,59 +15,39 @@ from ...loaders.json_text import parse_json
 from ...loaders.paths import default_cache_dir
 from .entries import NEEDS, Entry
 
+#: What can be given to make entries from: folders of built versions, a folder or file of sources,
+#: folders that contain runs of baselines, files of ``nlihub score --json`` and of predictions,
+#: folders of annotation batches and of errors for people to code.
+KINDS = (
+    "version",
+    "source files",
+    "runs",
+    "results",
+    "predictions",
+    "annotation batches",
+    "coded errors",
+)
+
+#: What was given, by kind.
+Given = Mapping[str, Sequence[Path]]
+
 #: The files by which folders are told apart; a test compares them with those that are written.
 RUN_FILE = "record.json"
 BATCH_FILE = "batch.json"
 CODERS_FOLDER = "for_coders"
 
-#: A module of each extra.
-_EXTRAS = {"plots": "matplotlib", "baselines": "torch"}
+#: The kinds of which one meets a need; whether there are probabilities is seen when they are read.
+_MEETING = {
+    "predictions": ("runs", "results", "predictions"),
+    "probabilities": ("runs", "results", "predictions"),
+    "codes": ("coded errors",),
+    "runs": ("runs",),
+}
 
 _MAX_RESULT_BYTES = 200_000_000
 
 
-@dataclass(frozen=True)
-class AtHand:
-    """What was given to make entries from.
-
-    Attributes:
-        versions: Folders of built versions.
-        sources: The folder of source files, or one file; None without.
-        runs: Folders that contain runs of baselines.
-        results: Files of ``nlihub score --json``.
-        predictions: Files of predictions.
-        batches: Folders of annotation batches.
-        errors: Folders of errors for people to code.
-    """
-
-    versions: tuple[Path, ...] = ()
-    sources: Path | None = None
-    runs: tuple[Path, ...] = ()
-    results: tuple[Path, ...] = ()
-    predictions: tuple[Path, ...] = ()
-    batches: tuple[Path, ...] = ()
-    errors: tuple[Path, ...] = ()
-
-    @property
-    def systems(self) -> tuple[Path, ...]:
-        """Return all that holds predictions or their scores."""
-        return (*self.runs, *self.results, *self.predictions)
-
-    def describe(self) -> list[str]:
-        """Return what was given, in words, a line each."""
-        given = {
-            "version": self.versions,
-            "source files": (self.sources,) if self.sources else (),
-            "runs": self.runs,
-            "results": self.results,
-            "predictions": self.predictions,
-            "annotation batches": self.batches,
-            "coded errors": self.errors,
-        }
-        return [f"{what}: {path}" for what, paths in given.items() for path in paths]
-
-
-def find_at_hand(folders: Sequence[Path], predictions: Sequence[Path] = ()) -> AtHand:
+def find_at_hand(folders: Sequence[Path], predictions: Sequence[Path] = ()) -> Given:
     """Tell the kind of each folder or file that was given.
 
     Args:
@@ -80,43 +59,42 @@ def find_at_hand(folders: Sequence[Path], predictions: Sequence[Path] = ()) -> A
         SourceNotFoundError: There is nothing at a path.
         UsageError: There are several places of source files, or one holds nothing.
     """
-    found: dict[str, list[Path]] = {}
+    given: dict[str, list[Path]] = {kind: [] for kind in KINDS}
     for path in folders:
-        for kind, paths in _tell(path).items():
-            found.setdefault(kind, []).extend(paths)
+        for kind, paths in _kinds(path).items():
+            given[kind] += paths
     if missing := [path for path in predictions if not path.is_file()]:
         raise SourceNotFoundError(f"There is no file {missing[0]}.")
-    sources = found.pop("sources", [])
-    if len(sources) > 1:
-        listed = ", ".join(map(str, sources))
+    given["predictions"] += predictions
+    if len(sources := given["source files"]) > 1:
         raise UsageError(
-            f"{listed} are neither built versions nor runs, results or batches, so they are taken "
-            "for source files; name one such folder."
+            f"{', '.join(map(str, sources))} are neither built versions nor runs, results or "
+            "batches, so they are taken for source files; name one such folder."
         )
-    kinds = {kind: tuple(paths) for kind, paths in found.items()}
-    return AtHand(sources=next(iter(sources), None), predictions=tuple(predictions), **kinds)
+    return given
 
 
-def _tell(path: Path) -> dict[str, list[Path]]:
+def _kinds(path: Path) -> dict[str, list[Path]]:
     if path.is_file():
-        return {"results" if _is_result(path) else "sources": [path]}
+        return {"results" if _is_result(path) else "source files": [path]}
     if not path.is_dir():
         raise SourceNotFoundError(f"{path} is neither a folder nor a file.")
     if (path / MANIFEST).is_file():
-        return {"versions": [path]}
+        return {"version": [path]}
     has_batches = any(path.glob(f"batch-*/{BATCH_FILE}"))
     has_errors = any(path.glob(f"batch-*/{CODERS_FOLDER}"))
     found = {
-        "versions": sorted(manifest.parent for manifest in path.glob(f"*/{MANIFEST}")),
-        "batches": [path] * (has_batches and not has_errors),
-        "errors": [path] * has_errors,
+        "version": sorted(manifest.parent for manifest in path.glob(f"*/{MANIFEST}")),
+        "annotation batches": [path] * (has_batches and not has_errors),
+        "coded errors": [path] * has_errors,
         "runs": [path] * any(path.rglob(RUN_FILE)),
         "results": [file for file in sorted(path.glob("*.json")) if _is_result(file)],
     }
-    known = {kind: paths for kind, paths in found.items() if paths}
-    if not known and not any(path.iterdir()):
+    if any(found.values()):
+        return found
+    if not any(path.iterdir()):
         raise UsageError(f"{path} is empty.")
-    return known or {"sources": [path]}
+    return {"source files": [path]}
 
 
 def _is_result(path: Path) -> bool:
@@ -130,35 +108,29 @@ def _is_result(path: Path) -> bool:
     return isinstance(found, dict) and "dataset" in found and bool({"metrics", "runs"} & set(found))
 
 
-def list_lacks(entry: Entry, at_hand: AtHand) -> list[str]:
+def describe(given: Given) -> list[str]:
+    """Return what was given, in words, a line each."""
+    return [f"{kind}: {path}" for kind in KINDS for path in given[kind]]
+
+
+def list_lacks(entry: Entry, given: Given) -> list[str]:
     """List what an entry needs and is not at hand; empty if it can be made."""
-    return [need for need in entry.needs if not _is_met(need, entry, at_hand)]
+    return [need for need in entry.needs if not _is_met(need, entry, given)]
 
 
-def _is_met(need: str, entry: Entry, at_hand: AtHand) -> bool:
-    if need in _EXTRAS:
-        return find_spec(_EXTRAS[need]) is not None
-    if need == "predictions":
-        return bool(at_hand.systems)
-    if need == "probabilities":  # seen when they are read
-        return bool(at_hand.systems)
-    if need == "codes":
-        return bool(at_hand.errors)
-    if need == "runs":
-        return bool(at_hand.runs)
+def _is_met(need: str, entry: Entry, given: Given) -> bool:
+    if need == "plots":
+        return find_spec("matplotlib") is not None
+    if need in _MEETING:
+        return any(given[kind] for kind in _MEETING[need])
+    labels = tuple(get_builder(entry.dataset).SPEC.labels)
+    versions = given["version"]
+    has_version = any(tuple(Manifest.read(folder).labels) == labels for folder in versions)
     if need == "annotations":
-        return bool(at_hand.batches) and _has_version(entry.dataset, at_hand.versions)
-    if _has_version(entry.dataset, at_hand.versions):
-        return True
-    return (
-        need == "version" and not at_hand.versions and has_sources(entry.dataset, at_hand.sources)
-    )
-
-
-def _has_version(dataset: str, versions: Sequence[Path]) -> bool:
-    """Return whether a version has the labels of a dataset."""
-    labels = tuple(get_builder(dataset).SPEC.labels)
-    return any(tuple(Manifest.read(folder).labels) == labels for folder in versions)
+        return has_version and bool(given["annotation batches"])
+    if need == "constructed" or versions:
+        return has_version
+    return has_sources(entry.dataset, next(iter(given["source files"]), None))
 
 
 def has_sources(dataset: str, place: Path | None) -> bool:
@@ -169,7 +141,7 @@ def has_sources(dataset: str, place: Path | None) -> bool:
     return all(is_downloaded(source, default_cache_dir()) for source in sources)
 
 
-def show_status(entry: Entry, at_hand: AtHand) -> tuple[str, str]:
+def show_status(entry: Entry, given: Given) -> tuple[str, str]:
     """Return the status of an entry, and its reason in words.
 
     Returns:
@@ -178,20 +150,7 @@ def show_status(entry: Entry, at_hand: AtHand) -> tuple[str, str]:
     """
     if entry.maker == "none":
         return "cannot be made", entry.why
-    lacks = list_lacks(entry, at_hand)
+    lacks = list_lacks(entry, given)
     if lacks:
         return "needs", "; ".join(NEEDS[need] for need in lacks)
-    return "can be made", ", ".join(at_hand.describe()) if entry.needs else "from this package"
-
-
-def distinct_names(paths: Sequence[Path]) -> list[str]:
-    """Return for each file its stem, or the last folder that tells files of one stem apart."""
-    names = [path.stem for path in paths]
-    for name in {name for name in names if names.count(name) > 1}:
-        places = [place for place, found in enumerate(names) if found == name]
-        parents = [paths[place].resolve().parts[::-1] for place in places]
-        depths = range(1, min(map(len, parents)))
-        told = next((d for d in depths if len({p[d] for p in parents}) == len(parents)), None)
-        for place, parts in zip(places, parents, strict=True):
-            names[place] = str(paths[place]) if told is None else parts[told]
-    return names
+    return "can be made", ", ".join(describe(given)) if entry.needs else "from this package"

@@ -13,31 +13,29 @@ from ...builders.annotation.agreement import (
 from ...builders.annotation.pattern_labels import PatternValidation
 from ...builders.annotation.task import review
 from ...loaders.errors import UsageError
-from .at_hand import AtHand
+from .at_hand import Given
 from .entries import Entry
-from .tables import ComparedTable, Made, compare_numbers
-
-_COMPARED = ("paper", "ours", "difference")
+from .made import Made, Options, compare_numbers
 
 
-def make_agreement(entry: Entry, at_hand: AtHand) -> Made:
+def make_agreement(entry: Entry, given: Given, options: Options) -> Made:
     """Review annotation batches, the paper's figures beside ours.
 
     Raises:
         UsageError: There are several folders of batches, or they ask another question.
         AnnotationError: The batches or the answers are malformed.
     """
-    return _compare(entry, "Agreement", at_hand.batches)
+    return _compare(entry, "Agreement", given["annotation batches"])
 
 
-def make_errors(entry: Entry, at_hand: AtHand) -> Made:
+def make_errors(entry: Entry, given: Given, options: Options) -> Made:
     """Tally the codes that people gave to errors, the paper's shares beside ours.
 
     Raises:
         UsageError: There are several folders of errors.
         AnnotationError: The folder, or an answer in it, is malformed.
     """
-    return _compare(entry, "Errors", at_hand.errors)
+    return _compare(entry, "Errors", given["coded errors"])
 
 
 def _compare(entry: Entry, title: str, folders: Sequence[Path]) -> Made:
@@ -55,8 +53,8 @@ def _compare(entry: Entry, title: str, folders: Sequence[Path]) -> Made:
         ours = _validation(found)
     if entry.numbers and not entry.numbers.keys() & ours.keys():
         raise UsageError(f"{folders[0]} asks another question than {entry.id}.")
-    rows = compare_numbers(entry.numbers, {n: v for n, v in ours.items() if v is not None})
-    table = ComparedTable(title, ("", *_COMPARED), rows)
+    known = {name: value for name, value in ours.items() if value is not None}
+    table = compare_numbers(title, entry.numbers, known)
     return Made([table], [f"Ours: {folders[0]}."], set(entry.numbers))
 
 

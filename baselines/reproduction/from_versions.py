@@ -1,12 +1,9 @@
 """Entries that are measured on a built version: counts, texts, vocabularies, examples."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
 from typing import Any
-
-import pyarrow as pa
-import pyarrow.compute as pc
 
 from ...builders.core.registry import get_builder
 from ...builders.statistics.counts import count_values
@@ -22,77 +19,58 @@ from ...builders.statistics.vocabulary import compare_vocabularies
 from ...builders.versions.open import open_version
 from ...builders.versions.version import BuiltVersion
 from ...loaders.errors import UnmeasuredError, UsageError, needs_extra
-from .at_hand import AtHand
+from .at_hand import Given
 from .entries import Entry
-from .tables import Cell, ComparedTable, Made, difference
-
-_COMPARED = ("paper", "ours", "difference")
+from .made import COMPARED, Cell, Made, Options, Table, compare
 
 
-def open_for(entry: Entry, at_hand: AtHand, splits: Sequence[str] = ()) -> BuiltVersion:
-    """Open the version that an entry is measured on: the one given, or built from the sources.
-
-    Args:
-        entry: The entry.
-        at_hand: What was given.
-        splits: The splits to build from sources; empty means all.
-
-    Raises:
-        UsageError: Several versions are given, or one of other labels than the entry's dataset.
-        VerificationError: A file of the version was changed since it was built.
-        NLIHubError: The sources are missing, or not those of the dataset.
-    """
-    spec = get_builder(entry.dataset).SPEC
-    if not at_hand.versions:
-        return open_version(entry.dataset, folder=at_hand.sources, splits=splits)
-    if len(at_hand.versions) > 1:
-        listed = ", ".join(str(path) for path in at_hand.versions)
-        raise UsageError(f"{entry.id} is measured on one version, not on {listed}. Name one.")
-    version = BuiltVersion(Path(at_hand.versions[0])).require_whole()
-    if tuple(version.manifest.labels) != tuple(spec.labels):
-        raise UsageError(
-            f"{version.folder} holds {version.manifest.dataset}, with the labels "
-            f"{', '.join(version.manifest.labels)}; {entry.id} needs those of {entry.dataset}, "
-            f"{', '.join(spec.labels)}. Name another folder."
-        )
-    return version
-
-
-def make_statistics(
-    entry: Entry, at_hand: AtHand, splits: Sequence[str] = (), parser: str | None = None
-) -> Made:
+def make_statistics(entry: Entry, given: Given, options: Options) -> Made:
     """Measure an entry's parts on a version, the paper's figures beside ours.
 
     Raises:
         UnmeasuredError: A part cannot be measured on these rows.
         UsageError: The version is none of the entry's dataset.
+        VerificationError: A file of the version was changed since it was built.
+        NLIHubError: The sources are missing, or not those of the dataset.
     """
-    version = open_for(entry, at_hand, splits)
-    config = _config_of(entry, version)
+    version, config = _open(entry, given, options)
     made = Made(notes=[_describe(version, config)])
     if version.manifest.dataset != entry.dataset:
         made.notes.append(
             f"Ours is another dataset than the paper's {entry.dataset}, so its numbers differ."
         )
     for part in entry.options["parts"]:
-        if part == "texts":
-            _add_texts(made, entry, version, config, parser)
-        else:
-            _PARTS[part](made, entry, version, config)
+        _PARTS[part](made, entry, version, config, options)
     return made
 
 
-def _config_of(entry: Entry, version: BuiltVersion) -> str:
-    wanted = entry.options.get("config")
-    configs = list(version.manifest.configs)
-    if wanted is None or (version.manifest.dataset != entry.dataset and wanted not in configs):
-        return version.main_config
-    if wanted not in configs:
+def _open(entry: Entry, given: Given, options: Options) -> tuple[BuiltVersion, str]:
+    """Open the version given, or built from the sources; return it with the config to measure."""
+    spec, versions = get_builder(entry.dataset).SPEC, given["version"]
+    if len(versions) > 1:
+        listed = ", ".join(map(str, versions))
+        raise UsageError(f"{entry.id} is measured on one version, not on {listed}. Name one.")
+    if versions:
+        version = BuiltVersion(versions[0]).require_whole()
+    else:
+        sources = next(iter(given["source files"]), None)
+        version = open_version(entry.dataset, folder=sources, splits=options.splits)
+    manifest = version.manifest
+    if tuple(manifest.labels) != tuple(spec.labels):
+        raise UsageError(
+            f"{version.folder} holds {manifest.dataset}, with the labels "
+            f"{', '.join(manifest.labels)}; {entry.id} needs those of {entry.dataset}, "
+            f"{', '.join(spec.labels)}. Name another folder."
+        )
+    wanted, configs = entry.options.get("config"), list(manifest.configs)
+    if wanted in configs:
+        return version, str(wanted)
+    if wanted is not None and manifest.dataset == entry.dataset:
         raise UsageError(
             f"{version.folder} has the configs {', '.join(configs)}; {entry.id} shows {wanted}. "
             "Build that config too."
         )
-    return str(wanted)
+    return version, version.main_config
 
 
 def _describe(version: BuiltVersion, config: str) -> str:
@@ -101,7 +79,9 @@ def _describe(version: BuiltVersion, config: str) -> str:
     return f"Ours: {manifest.dataset} {manifest.version}, {config}: {rows} rows."
 
 
-def _add_counts(made: Made, entry: Entry, version: BuiltVersion, config: str) -> None:
+def _add_counts(
+    made: Made, entry: Entry, version: BuiltVersion, config: str, options: Options
+) -> None:
     spec = get_builder(entry.dataset).SPEC
     published = spec.published.get(entry.options.get("config", spec.default_config), {})
     unit = entry.options.get("unit", "rows")
@@ -112,24 +92,23 @@ def _add_counts(made: Made, entry: Entry, version: BuiltVersion, config: str) ->
         counts = count_values(version, config, [name], published)
         for count in counts:
             value = ", ".join(map(str, count.value))
-            theirs = count.published if unit == "rows" else entry.numbers.get(value)
             made.used |= {value, f"{value} %"} & set(entry.numbers)
-            ours = count.rows if unit == "rows" else count.groups
-            row = [count.split, *count.value, theirs, ours, difference(theirs, ours)]
+            if unit == "rows":
+                compared = compare(count.published, count.rows)
+            else:
+                compared = compare(entry.numbers.get(value), count.groups)
             if shares:
-                alike = (
-                    other.rows
-                    for other in counts
-                    if (other.split, other.value[:-1]) == (count.split, count.value[:-1])
-                )
-                row += [entry.numbers.get(f"{value} %"), round(100 * ours / sum(alike), 1)]
-            rows.append(row)
-        columns = ("split", *name.split("+"), *_COMPARED, *shares)
-        made.tables.append(ComparedTable(f"{unit.capitalize()} by {name}", columns, rows))
+                part = (count.split, count.value[:-1])
+                whole = sum(c.rows for c in counts if (c.split, c.value[:-1]) == part)
+                ours = count.rows if unit == "rows" else count.groups
+                compared += [entry.numbers.get(f"{value} %"), round(100 * ours / whole, 1)]
+            rows.append([count.split, *count.value, *compared])
+        columns = ("split", *name.split("+"), *COMPARED, *shares)
+        made.tables.append(Table(f"{unit.capitalize()} by {name}", columns, rows))
 
 
 def _add_texts(
-    made: Made, entry: Entry, version: BuiltVersion, config: str, parser: str | None
+    made: Made, entry: Entry, version: BuiltVersion, config: str, options: Options
 ) -> None:
     spec = get_builder(entry.dataset).SPEC
     figures = {
@@ -141,49 +120,51 @@ def _add_texts(
     for text in describe_texts(version, config, tally_texts(version, config)):
         published = published_texts(spec.name, spec.default_config, text.part)
         for name, title in figures.items():
-            theirs, ours = published.get(name), getattr(text, name)
-            rows.append([text.part, title, theirs, ours, difference(theirs, ours)])
-    if parser is not None:
-        for roots in parse_texts(version, config, parser).roots:
-            for side in ("premise", "hypothesis"):
-                theirs = published_texts(spec.name, spec.default_config, roots.part).get(
-                    f"{side}_s_roots"
-                )
-                ours = getattr(roots, side).s_roots
-                what = f"S roots of a {side} %"
-                rows.append([roots.part, what, theirs, ours, difference(theirs, ours)])
-    else:
+            rows.append([text.part, title, *compare(published.get(name), getattr(text, name))])
+    if options.parser is None:
         made.notes.append("S roots were not measured: name a CoreNLP server with --parser URL.")
-    made.tables.append(ComparedTable("Texts", ("rows of", "what", *_COMPARED), rows))
+    else:
+        for roots in parse_texts(version, config, options.parser).roots:
+            published = published_texts(spec.name, spec.default_config, roots.part)
+            for side in ("premise", "hypothesis"):
+                ours = getattr(roots, side).s_roots
+                compared = compare(published.get(f"{side}_s_roots"), ours)
+                rows.append([roots.part, f"S roots of a {side} %", *compared])
+    made.tables.append(Table("Texts", ("rows of", "what", *COMPARED), rows))
 
 
-def _add_vocabularies(made: Made, entry: Entry, version: BuiltVersion, config: str) -> None:
+def _add_vocabularies(
+    made: Made, entry: Entry, version: BuiltVersion, config: str, options: Options
+) -> None:
     domains = tallied_domains(tally_texts(version, config))
-    rows: list[list[Cell]] = []
-    for pair in compare_vocabularies(version, config, domains).shared:
-        theirs, ours = pair.published_cosine, round(pair.cosine, 4)
-        rows.append([", ".join(pair.domains), theirs, ours, difference(theirs, ours)])
-    made.tables.append(ComparedTable("Cosine of the vocabularies", ("domains", *_COMPARED), rows))
+    rows = [
+        [", ".join(pair.domains), *compare(pair.published_cosine, round(pair.cosine, 4))]
+        for pair in compare_vocabularies(version, config, domains).shared
+    ]
+    made.tables.append(Table("Cosine of the vocabularies", ("domains", *COMPARED), rows))
 
 
-def _add_possible_negatives(made: Made, entry: Entry, version: BuiltVersion, config: str) -> None:
+def _add_possible_negatives(
+    made: Made, entry: Entry, version: BuiltVersion, config: str, options: Options
+) -> None:
     counts = count_possible_negatives(version, config)
     if not counts:
         raise UnmeasuredError(
             f"{version.manifest.dataset} has no split besides train with positives and negatives."
         )
-    rows: list[list[Cell]] = []
-    for count in counts:
-        published = PUBLISHED_CATEGORIES.get((entry.dataset, "full", count.split), {})
-        n, theirs = count.n_categories, published.get(count.n_categories)
-        rows.append([count.split, n, theirs, count.share, difference(theirs, count.share)])
-    columns = ("split", "kinds of negatives", *_COMPARED)
-    made.tables.append(ComparedTable("Share of mechanisms, %", columns, rows))
+    papers = {
+        c.split: PUBLISHED_CATEGORIES.get((entry.dataset, "full", c.split), {}) for c in counts
+    }
+    rows = [
+        [c.split, c.n_categories, *compare(papers[c.split].get(c.n_categories), c.share)]
+        for c in counts
+    ]
+    columns = ("split", "kinds of negatives", *COMPARED)
+    made.tables.append(Table("Share of mechanisms, %", columns, rows))
     first = counts[0].split
-    shares = {count.n_categories: count.share / 100 for count in counts if count.split == first}
-    told = PUBLISHED_CATEGORIES.get((entry.dataset, "full", first), {})
+    ours = {count.n_categories: count.share / 100 for count in counts if count.split == first}
     made.notes.append(f"The picture shows {first}.")
-    made.draw = partial(_draw_shares, shares, {n: each / 100 for n, each in told.items()})
+    made.draw = partial(_draw_shares, ours, {n: one / 100 for n, one in papers[first].items()})
 
 
 def _draw_shares(shares: Mapping[int, float], published: Mapping[int, float], output: Path) -> None:
@@ -193,61 +174,53 @@ def _draw_shares(shares: Mapping[int, float], published: Mapping[int, float], ou
         save_figure(plot_possible_perturbations(shares, published=published or None), output)
 
 
-_Add = Callable[[Made, Entry, BuiltVersion, str], None]
+_Add = Callable[[Made, Entry, BuiltVersion, str, Options], None]
 _PARTS: Mapping[str, _Add] = {
     "counts": _add_counts,
+    "texts": _add_texts,
     "vocabularies": _add_vocabularies,
     "possible_negatives": _add_possible_negatives,
 }
 
 
-def make_examples(entry: Entry, at_hand: AtHand, splits: Sequence[str] = ()) -> Made:
+def make_examples(entry: Entry, given: Given, options: Options) -> Made:
     """Show rows of a version: of some groups, or the first of each value of a column.
 
     Raises:
         UsageError: The version is none of the entry's dataset, or has none of the groups.
+        VerificationError: A file of the version was changed since it was built.
+        NLIHubError: The sources are missing, or not those of the dataset.
     """
-    version = open_for(entry, at_hand, splits)
-    config = _config_of(entry, version)
-    columns = list(entry.options["columns"])
-    split = "test" if "test" in version.manifest.configs[config] else None
-    split = split or next(iter(version.manifest.configs[config]))
+    version, config = _open(entry, given, options)
+    columns, splits = list(entry.options["columns"]), version.manifest.configs[config]
+    split = "test" if "test" in splits else next(iter(splits))
     rows = version.table(config, split, columns=list(dict.fromkeys([*columns, "group", "label"])))
-    chosen = _choose(entry, rows)
+    chosen = _choose(entry.options, rows.to_pylist())
     if not chosen:
         raise UsageError(
             f"{version.folder} has no row of the groups {', '.join(entry.options['groups'])} in "
             f"{split}. Name a version that has them."
         )
     labels = version.builder.SPEC.labels
-    cells: list[list[Cell]] = [
-        [labels[row[name]] if name == "label" else row[name] for name in columns]
-        for row in rows.take(pa.array(chosen)).to_pylist()
+    cells = [
+        [labels[row[name]] if name == "label" else row[name] for name in columns] for row in chosen
     ]
     title = f"Rows of {version.manifest.dataset}, {split}"
-    return Made([ComparedTable(title, tuple(columns), cells)], [_describe(version, config)])
+    return Made([Table(title, columns, cells)], [_describe(version, config)])
 
 
-def _choose(entry: Entry, rows: pa.Table) -> list[int]:
-    """Return the places of the rows to show."""
-    options: Mapping[str, Any] = entry.options
+def _choose(options: Mapping[str, Any], rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return the rows to show: the first of each group, or of each value of a column."""
+    by_group: dict[Any, list[dict[str, Any]]] = {}
+    for row in rows:
+        by_group.setdefault(row["group"], []).append(row)
     if "groups" in options:
-        places: list[int] = []
-        groups = rows["group"].to_pylist()
-        for group in options["groups"]:
-            of_group = [place for place, name in enumerate(groups) if name == group]
-            places += of_group[: options.get("n", 1)]
-        return places
+        n_shown = options.get("n", 1)
+        return [row for name in options["groups"] for row in by_group.get(name, ())[:n_shown]]
+    column = options["each"]
     if options.get("of_one_group"):  # the first with the most values
-        counts = rows.group_by("group").aggregate([(options["each"], "count_distinct")])
-        most = pc.max(counts[f"{options['each']}_count_distinct"])
-        full = counts.filter(pc.equal(counts[f"{options['each']}_count_distinct"], most))["group"]
-        group = next(name for name in rows["group"].to_pylist() if name in set(full.to_pylist()))
-        taken = [name == group for name in rows["group"].to_pylist()]
-    else:
-        taken = [True] * len(rows)
-    first: dict[Any, int] = {}
-    for place, value in enumerate(rows[options["each"]].to_pylist()):
-        if taken[place]:
-            first.setdefault(value, place)
+        rows = max(by_group.values(), key=lambda group: len({row[column] for row in group}))
+    first: dict[Any, dict[str, Any]] = {}
+    for row in rows:
+        first.setdefault(row[column], row)
     return list(first.values())

@@ -3,22 +3,19 @@
 import json
 import os
 from collections.abc import Sequence
+from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ...loaders.atomic_write import whole_file
 from ...loaders.errors import MissingExtraError, OutputError, UnknownNameError, UsageError
 from ...loaders.paths import local_path
-from .at_hand import AtHand, find_at_hand, list_lacks, show_status
-from .entries import NEEDS, PAPERS, Entry, entries, get_entry
-
-if TYPE_CHECKING:
-    from .tables import Made
+from .at_hand import Given, describe, find_at_hand, list_lacks, show_status
+from .entries import MAKERS, NEEDS, PAPERS, Entry, entries, get_entry
 
 PathLike = str | os.PathLike[str]
 
 _PICTURES = (".png", ".svg")
-_EXTRAS = ("plots", "baselines")
 
 
 def list_reproductions(
@@ -47,9 +44,9 @@ def list_reproductions(
     """
     if paper is not None and paper not in PAPERS:
         raise UnknownNameError.of("paper", paper, PAPERS)
-    at_hand = find_at_hand(_as_paths(sources), _as_paths(predictions))
-    chosen = (entry for entry in entries().values() if paper in (None, entry.id.split("/")[0]))
-    return [_describe(entry, at_hand) for entry in chosen]
+    given = find_at_hand(_as_paths(sources), _as_paths(predictions))
+    chosen = (entry for entry in entries().values() if paper in (None, entry.dataset))
+    return [_describe(entry, given) for entry in chosen]
 
 
 def reproduce(
@@ -90,108 +87,65 @@ def reproduce(
         OutputError: A file to write exists.
         MissingExtraError: ``nlihub[plots]`` is not installed, and a picture is to be drawn.
     """
-    entry = get_entry(name)
-    at_hand = find_at_hand(_as_paths(sources), _as_paths(predictions))
-    _check_needs(entry, at_hand, draws=output is not None)
-    stem = entry.id.replace("/", "-")
-    folder = None if output is None else local_path(output)
-    if folder is not None:
-        _check_output(folder, stem)
-    made = _make(entry, at_hand, config, tuple(splits), parser)
-    from .tables import left_over
+    from .made import Made, Options, Table
 
-    tables = [*made.tables, *left_over(entry.numbers, made)]
-    draw = made.draw or (lambda path: None)
-    pictures = [f"{stem}{suffix}" for suffix in _PICTURES] if made.draw and folder else []
-    found = _describe(entry, at_hand) | {
-        "inputs": at_hand.describe(),
-        "tables": [table.as_json() for table in tables],
+    entry, options = get_entry(name), Options(config, tuple(splits), parser)
+    given = find_at_hand(_as_paths(sources), _as_paths(predictions))
+    _check_needs(entry, given, draws=output is not None)
+    stem = entry.id.replace("/", "-")
+    files: list[Path] = []
+    if output is not None:
+        files = [local_path(output) / f"{stem}{suffix}" for suffix in (".md", ".json", *_PICTURES)]
+    for file in files:
+        if file.exists():
+            raise OutputError(f"{file} exists. Name another folder, or move it away.")
+    made = Made()
+    if module := MAKERS[entry.maker]:  # imported here, since listing needs none of them
+        maker = getattr(import_module(f".{module}", __package__), f"make_{entry.maker}")
+        made = maker(entry, given, options)
+    if rest := [[n, value] for n, value in entry.numbers.items() if n not in made.used]:
+        made.tables.append(Table("Also in the paper", ("of", "paper"), rest))
+    if made.draw is None:
+        files = files[:2]
+    found = _describe(entry, given) | {
+        "inputs": describe(given),
+        "tables": [table.as_json() for table in made.tables],
         "notes": made.notes,
-        "files": [],
+        "files": list(map(str, files)),
     }
     blocks = [f"# {entry.source}", f"{entry.shows}."]
-    blocks += [f"![{entry.shows}]({pictures[0]})"] if pictures else []
-    blocks += [table.as_markdown() for table in tables]
-    notes = [*made.notes, entry.note, entry.why]
-    blocks += ["\n".join(f"- {note}" for note in notes if note)] if any(notes) else []
+    blocks += [f"![{entry.shows}]({file.name})" for file in files[2:3]]
+    blocks += [table.as_markdown() for table in made.tables]
+    notes = [f"- {note}" for note in (*made.notes, entry.note, entry.why) if note]
+    blocks += ["\n".join(notes)] if notes else []
     if entry.commands:
         blocks += ["By hand:", "\n".join(["```bash", *entry.commands, "```"])]
     text = "\n\n".join(blocks) + "\n"
-    if folder is not None:
-        names = [f"{stem}.md", f"{stem}.json", *pictures]
-        found["files"] = [str(folder / file) for file in names]
-        for picture in pictures:
-            with whole_file(folder / picture) as path:
-                draw(path)
-        with whole_file(folder / f"{stem}.md") as path:
-            path.write_text(text, encoding="utf-8", newline="\n")
-        with whole_file(folder / f"{stem}.json") as path:
-            path.write_text(json.dumps(found, ensure_ascii=False, indent=2), encoding="utf-8")
+    contents = (text, json.dumps(found, ensure_ascii=False, indent=2))
+    for file, content in zip(files, contents, strict=False):
+        with whole_file(file) as path:
+            path.write_text(content, encoding="utf-8", newline="\n")
+    if made.draw is not None:
+        for file in files[2:]:
+            with whole_file(file) as path:
+                made.draw(path)
     return found | {"markdown": text}
 
 
-def _make(
-    entry: Entry,
-    at_hand: AtHand,
-    config: str | None,
-    splits: Sequence[str],
-    parser: str | None,
-) -> "Made":
-    """Make an entry; the modules that do it are imported here, since listing needs none of them."""
-    if entry.maker in ("statistics", "examples"):
-        from . import from_versions
-
-        if entry.maker == "examples":
-            return from_versions.make_examples(entry, at_hand, splits)
-        return from_versions.make_statistics(entry, at_hand, splits, parser)
-    if entry.maker in ("scores", "shots"):
-        from . import from_systems
-
-        if entry.maker == "shots":
-            return from_systems.make_shots(entry, at_hand)
-        split = splits[0] if splits else None
-        return from_systems.make_scores(entry, at_hand, from_systems.ScoreOptions(config, split))
-    if entry.maker in ("agreement", "errors"):
-        from . import from_people
-
-        if entry.maker == "errors":
-            return from_people.make_errors(entry, at_hand)
-        return from_people.make_agreement(entry, at_hand)
-    if entry.maker == "lexicon":
-        from .from_package import make_lexicon
-
-        return make_lexicon(entry)
-    from .tables import Made
-
-    return Made()
-
-
-def _check_needs(entry: Entry, at_hand: AtHand, *, draws: bool) -> None:
+def _check_needs(entry: Entry, given: Given, *, draws: bool) -> None:
     """Refuse to make what cannot be made of what is at hand, with the next step."""
+    lacks = list_lacks(entry, given)
+    if draws and "plots" in lacks:
+        raise MissingExtraError(f"{entry.id} needs nlihub[plots]: pip install 'nlihub[plots]'.")
     # Sources that are not in the cache are downloaded, or the error says how to get them.
-    lacks = [need for need in list_lacks(entry, at_hand) if need != "version"]
-    if not draws and "plots" in lacks:
-        lacks.remove("plots")
-    for extra in lacks:
-        if extra in _EXTRAS:
-            raise MissingExtraError(
-                f"{entry.id} needs nlihub[{extra}]: pip install 'nlihub[{extra}]'."
-            )
+    lacks = [need for need in lacks if need not in ("version", "plots")]
     if lacks:
         words = "; and ".join(NEEDS[need] for need in lacks)
         raise UsageError(f"{entry.id} needs {words}. To get it: {entry.commands[0]}")
 
 
-def _check_output(folder: Path, stem: str) -> None:
-    for suffix in (".md", ".json", *_PICTURES):
-        if (folder / f"{stem}{suffix}").exists():
-            raise OutputError(
-                f"{folder / f'{stem}{suffix}'} exists. Name another folder, or move it away."
-            )
-
-
-def _describe(entry: Entry, at_hand: AtHand) -> dict[str, Any]:
-    status, reason = show_status(entry, at_hand)
+def _describe(entry: Entry, given: Given) -> dict[str, Any]:
+    status, reason = show_status(entry, given)
     return {
         "id": entry.id,
         "source": entry.source,
@@ -200,7 +154,7 @@ def _describe(entry: Entry, at_hand: AtHand) -> dict[str, Any]:
         "section": entry.section,
         "dataset": entry.dataset,
         "needs": {need: NEEDS[need] for need in entry.needs},
-        "lacks": [] if entry.maker == "none" else list_lacks(entry, at_hand),
+        "lacks": [] if entry.maker == "none" else list_lacks(entry, given),
         "commands": list(entry.commands),
         "numbers": dict(entry.numbers),
         "why": entry.why,

@@ -2,7 +2,7 @@
 
 After a text was changed on purpose, write the hashes anew, and say why in the commit::
 
-    NLIHUB_WRITE_GOLDEN=1 python -m pytest tests/baselines/test_report_golden.py -m "slow or not slow"
+    NLIHUB_WRITE_GOLDEN=1 python -m pytest tests/baselines/test_report_golden.py -m ""
 """
 
 import hashlib

@@ -224,16 +224,12 @@ def rerun_config(path: PathLike) -> RunConfig:
 
 
 @needs_extra("baselines", "A report")
-def report(
-    runs: PathLike | Sequence[PathLike], output: PathLike, *, confidence_level: float | None = None
-) -> dict[str, Any]:
+def report(runs: PathLike | Sequence[PathLike], output: PathLike) -> dict[str, Any]:
     """Write a report on runs, in Markdown with pictures.
 
     Args:
         runs: One or more folders of runs, or folders that contain runs at any depth.
         output: The folder to write; an earlier report there is replaced.
-        confidence_level: Confidence level of intervals, above 0 and below 1; None leaves
-            the intervals out.
 
     Returns:
         ``report`` (the path of the Markdown), ``pictures`` (their names), ``n_systems``,
@@ -241,7 +237,7 @@ def report(
 
     Raises:
         SourceNotFoundError: A folder contains no finished run, or a file of a run is missing.
-        UsageError: A run is malformed, runs contradict each other, or the level is out of range.
+        UsageError: A run is malformed, or runs contradict each other.
         PredictionsError: Predictions cannot be read, or do not match the rows of their test set.
         OutputError: The output folder holds something other than a report, or is not writable.
         MissingExtraError: ``nlihub[baselines]`` or ``nlihub[plots]`` is not installed.
@@ -249,8 +245,4 @@ def report(
     from .reports.write import write_report
 
     folders = [runs] if isinstance(runs, str | os.PathLike) else runs
-    return write_report(
-        [local_path(place) for place in folders],
-        local_path(output),
-        confidence_level=confidence_level,
-    )
+    return write_report([local_path(place) for place in folders], local_path(output))

@@ -1,7 +1,7 @@
 """The section of a report on one test set: scores, differences and pictures."""
 
 import itertools
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 import pyarrow as pa
@@ -16,7 +16,7 @@ from ..evaluation.predictions import check_predictions, join_predictions
 from ..evaluation.scoring import ScoringOptions, score_predictions
 from ..runs.data import read_run_rows
 from .pictures import N_SYSTEMS, Pictures
-from .scores import Score, score_title, show_difference, show_table
+from .scores import score_title, show_difference, show_table
 from .systems import Benchmark, Evaluation, ReportedSystem, read_run_columns
 from .tables import score_blocks, score_table
 
@@ -30,13 +30,12 @@ _T_TEST = "t-test: p (Holm)"
 _EXCHANGE = "exchange test: p (Holm)"
 
 
-def show_benchmark(benchmark: Benchmark, pictures: Pictures, level: float | None) -> list[str]:
+def show_benchmark(benchmark: Benchmark, pictures: Pictures) -> list[str]:
     """Report the scores of systems on a test set in blocks of Markdown, with tests and pictures.
 
     Args:
         benchmark: The test set, with its systems.
         pictures: Receives the pictures.
-        level: Confidence level of intervals, above 0 and below 1; None leaves them out.
 
     Raises:
         PredictionsError: Predictions cannot be read, or do not match the rows.
@@ -46,14 +45,8 @@ def show_benchmark(benchmark: Benchmark, pictures: Pictures, level: float | None
         blocks += [f"### {title}"] * bool(title)
         blocks.append(show_table(score_table(benchmark, names)))
     gold, reason = _find_gold(benchmark)
-    if gold is not None and level is not None:
-        blocks += [
-            f"### Intervals on {benchmark.name}",
-            show_table(_interval_table(benchmark, gold, level)),
-            "Of the run in the middle of each system, by the method of Korn and Graubard.",
-        ]
     if len(benchmark.systems) > 1:
-        rows = difference_table(benchmark, gold, level)
+        rows = difference_table(benchmark, gold)
         if rows is not None:
             words = _explain_tests(benchmark, rows)
             blocks += [f"### Differences on {benchmark.name}", show_table(rows), words]
@@ -77,27 +70,7 @@ def _find_gold(benchmark: Benchmark) -> tuple[GoldRows | None, str | None]:
     return None, reason
 
 
-def _interval_table(benchmark: Benchmark, gold: GoldRows, level: float) -> Rows:
-    """Tabulate intervals of the scores of each system's median run on a test set."""
-    rows: Rows = [["system", "seed", "score", "value", _interval(level)]]
-    for system in benchmark.ranked:
-        run = benchmark.middle_run(system)
-        [seed] = [s for s, found in benchmark.evaluations(system).items() if found is run]
-        found = _score_rows(benchmark, gold, level, _aligned_predictions(run, gold))
-        for score in benchmark.compared:
-            ends = _of(found["confidence_intervals"], score) or ()
-            cells = Score(run.scores[score]).show(), " to ".join(Score(end).show() for end in ends)
-            rows.append([system.name, seed, score_title(score), *cells])
-    return rows
-
-
-def _interval(level: float | None) -> str:
-    return f"{100 * (level or 0):g} % interval"
-
-
-def difference_table(
-    benchmark: Benchmark, gold: GoldRows | None, level: float | None = None
-) -> Rows | None:
+def difference_table(benchmark: Benchmark, gold: GoldRows | None) -> Rows | None:
     """Test the differences between systems on a test set, pair by pair.
 
     The paired t-test is over the seeds that both systems have. The tests on rows compare the median
@@ -108,7 +81,6 @@ def difference_table(
     Args:
         benchmark: The test set, with its systems.
         gold: The rows of the test set; None leaves the tests on rows out.
-        level: Confidence level of intervals, above 0 and below 1; None leaves them out.
 
     Returns:
         A row for each pair and score; of more than 15 pairs only those with the best system. None
@@ -119,29 +91,21 @@ def difference_table(
 
     Source: SciNLI, Table 6, and MSciNLI, Table 4: paired t-test over the seeds.
     """
-    systems, pairs = benchmark.ranked, list(itertools.combinations(benchmark.ranked, 2))
-    predictions = {
-        system.name: _aligned_predictions(benchmark.middle_run(system), gold)
-        for system in systems
-        if gold is not None
-    }
-    tests: list[dict[str, Any]] = []
-    for first, second in pairs:
-        on_rows: Mapping[str, Any] = {}
-        if gold is not None:
-            both = predictions[first.name], predictions[second.name]
-            on_rows = _score_rows(benchmark, gold, level, *both)["comparison"]
-        for score in benchmark.compared:
-            names = {"system": first.name, "against": second.name, "score": score_title(score)}
-            cells = _cells(_of(on_rows, score), level) if on_rows else {}
-            tests.append(names | _test_seeds(benchmark, first, second, score) | cells)
+    pairs = list(itertools.combinations(benchmark.ranked, 2))
+    on_rows = _test_rows(benchmark, pairs, gold) if gold is not None else [{}] * len(pairs)
+    tests = [
+        {"system": first.name, "against": second.name, "score": score_title(score)}
+        | _test_seeds(benchmark, first, second, score)
+        | found.get(score, {})
+        for (first, second), found in zip(pairs, on_rows, strict=True)
+        for score in benchmark.compared
+    ]
     n_scores = len(benchmark.compared)
     for number, name in itertools.product(range(n_scores), (_T_TEST, _EXCHANGE)):
         _correct(tests[number::n_scores], name)
-    on_seeds = ("difference of means", "seeds", _T_TEST)
-    order = (*on_seeds, "difference on rows", _interval(level), _EXCHANGE)
-    columns = [name for name in order if any(test.get(name) is not None for test in tests)]
-    n_shown = len(pairs) if len(pairs) <= _MAX_PAIRS else len(systems) - 1
+    order = ("difference of means", "seeds", _T_TEST, "difference on rows", _EXCHANGE)
+    columns = [name for name in order if any(name in test for test in tests)]
+    n_shown = len(pairs) if len(pairs) <= _MAX_PAIRS else len(benchmark.systems) - 1
     shown = ["system", "against", "score", *columns]
     rows = [[test.get(name, "") for name in shown] for test in tests[: n_shown * n_scores]]
     return [shown, *rows] if columns else None
@@ -160,15 +124,28 @@ def _test_seeds(
     return {"difference of means": difference, "seeds": len(seeds), _T_TEST: found["p_value"]}
 
 
-def _cells(found: Mapping[str, Any], level: float | None) -> dict[str, Any]:
-    """Return a test on rows as cells, with the uncorrected p-value."""
-    cells = {
-        "difference on rows": show_difference(found["difference"]),
-        _EXCHANGE: found["p_value"],
+def _test_rows(
+    benchmark: Benchmark,
+    pairs: Iterable[tuple[ReportedSystem, ReportedSystem]],
+    gold: GoldRows,
+) -> Iterator[dict[str, dict[str, Any]]]:
+    """Yield for each pair the tests on rows by score, as cells with uncorrected p-values."""
+    metric = benchmark.metric
+    options = ScoringOptions(_THRESHOLDS.get(metric))
+    predictions = {
+        s.name: _aligned_predictions(benchmark.middle_run(s), gold) for s in benchmark.systems
     }
-    if level is not None:
-        cells[_interval(level)] = " to ".join(map(show_difference, found["interval"] or ()))
-    return cells
+    for pair in pairs:
+        both = [predictions[system.name] for system in pair]
+        found = score_predictions(gold.rows, gold.labels, [metric], both[0], options, both[1])
+        tests: dict[str, dict[str, Any]] = {}
+        for score in benchmark.compared:
+            name, _, threshold = score.partition(" ")
+            test = found[metric]["comparison"][name]
+            test = test[0] if threshold else test  # at a threshold a list, here of length one
+            difference = show_difference(test["difference"])
+            tests[score] = {"difference on rows": difference, _EXCHANGE: test["p_value"]}
+        yield tests
 
 
 def _correct(tests: Sequence[dict[str, Any]], name: str) -> None:
@@ -179,21 +156,6 @@ def _correct(tests: Sequence[dict[str, Any]], name: str) -> None:
         if p_value is not None:
             bracket = f" ({show_p_value(corrected)})" if n_tests > 1 else ""
             cells[name] = show_p_value(p_value) + bracket
-
-
-def _score_rows(
-    benchmark: Benchmark, gold: GoldRows, level: float | None, first: pa.Table, *second: pa.Table
-) -> Mapping[str, Any]:
-    """Compute the metric that systems are compared by, for one system or two."""
-    metric = benchmark.metric
-    options = ScoringOptions(_THRESHOLDS.get(metric), level)
-    return score_predictions(gold.rows, gold.labels, [metric], first, options, *second)[metric]
-
-
-def _of(found: Mapping[str, Any], score: str) -> Any:
-    """Return the entry of a score; entries at a threshold are lists, here of length one."""
-    name, _, threshold = score.partition(" ")
-    return found[name][0] if threshold else found[name]
 
 
 def _aligned_predictions(evaluation: Evaluation, gold: GoldRows) -> pa.Table:

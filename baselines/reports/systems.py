@@ -198,24 +198,14 @@ def collect_runs(folders: Sequence[Path]) -> RunCollection:
 def _find_runs(folder: Path) -> list[Path]:
     """Find the folders of runs in a folder at any depth, itself included, in the order of paths.
 
-    A run has a ``config.json``, and a ``record.json`` since its start. Other folders with a
-    ``config.json``, such as those of models, do not count.
+    A run has a ``record.json`` since its start.
     """
-    found = sorted(path.parent for path in folder.rglob(CONFIG) if _is_run(path.parent))
+    found = sorted(path.parent for path in folder.rglob(RECORD))
     if not found:
         raise SourceNotFoundError(
             f"{folder} contains no runs; expected folders with {CONFIG} and {RECORD}."
         )
     return found
-
-
-def _is_run(folder: Path) -> bool:
-    if (folder / RECORD).is_file():
-        return True
-    try:
-        return {"method", "tests", "seed"} <= RunFolder(folder).read_json(CONFIG).keys()
-    except UsageError:
-        return False
 
 
 def _read_run(folder: Path, place: str) -> FinishedRun:

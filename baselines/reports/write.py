@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from ...loaders.atomic_write import whole_folder
-from ...loaders.errors import OutputError, UsageError
+from ...loaders.errors import OutputError
 from .benchmarks import show_benchmark
 from .comparisons import show_compared, show_shots, show_transfers
 from .pictures import Pictures
@@ -22,23 +22,21 @@ _MARK = "<!-- nlihub: report on baselines -->"
 _EMBEDDED = re.compile(r"!\[[^\]]*\]\(([^)]+)\)")
 
 
-def write_report(
-    runs: Sequence[Path], output: Path, *, confidence_level: float | None = None
-) -> dict[str, Any]:
+def write_report(runs: Sequence[Path], output: Path) -> dict[str, Any]:
     """Write a report on runs into a folder, whole or not at all: see ``nlihub.baselines.report``.
 
     The same runs give the same bytes with the same versions of matplotlib and of the test rows.
     Tests on rows are left out, with a note, if the test rows are not available or have changed.
     """
-    if confidence_level is not None and not 0 < confidence_level < 1:
-        raise UsageError(
-            f"confidence_level is {confidence_level}; expected a number above 0 and below 1."
+    if output.exists() and not _is_report(output):
+        raise OutputError(
+            f"{output} exists and is not a report, or holds other files too. Name another folder, "
+            "or move it away."
         )
-    _check_output(output)
     collection = collect_runs(runs)
     with whole_folder(output, _is_report) as folder:
         pictures = Pictures(folder)
-        text = _text(collection, pictures, confidence_level)
+        text = _text(collection, pictures)
         (folder / FILE_NAME).write_text(text, encoding="utf-8", newline="\n")
     return {
         "report": str(output / FILE_NAME),
@@ -48,14 +46,6 @@ def write_report(
         "benchmarks": [benchmark.name for benchmark in collection.benchmarks],
         "unfinished": list(collection.unfinished),
     }
-
-
-def _check_output(output: Path) -> None:
-    if output.exists() and not _is_report(output):
-        raise OutputError(
-            f"{output} exists and is not a report, or holds other files too. Name another folder, "
-            "or move it away."
-        )
 
 
 def _is_report(folder: Path) -> bool:
@@ -69,11 +59,9 @@ def _is_report(folder: Path) -> bool:
     return text.startswith(_MARK) and names <= {FILE_NAME, *_EMBEDDED.findall(text)}
 
 
-def _text(collection: RunCollection, pictures: Pictures, confidence_level: float | None) -> str:
+def _text(collection: RunCollection, pictures: Pictures) -> str:
     blocks = {
-        f"{benchmark.name}: {benchmark.dataset['rows']:,} rows": show_benchmark(
-            benchmark, pictures, confidence_level
-        )
+        f"{benchmark.name}: {benchmark.dataset['rows']:,} rows": show_benchmark(benchmark, pictures)
         for benchmark in collection.benchmarks
     }
     blocks |= {

@@ -77,7 +77,6 @@ def _presets_as_text(found: Mapping[str, Mapping[str, Any]]) -> str:
 def report_command(
     *runs: Input,
     output: Annotated[Path, Parameter(alias="-o", metavar="FOLDER")],
-    confidence_level: float | None = None,
     as_json: Json = False,
 ) -> None:
     """Report on runs: means over seeds, tests, the papers' numbers beside ours, pictures.
@@ -85,11 +84,10 @@ def report_command(
     Args:
         runs: Folders of runs, at any depth.
         output: Folder of the report.
-        confidence_level: Coverage of intervals, e.g. 0.95; default none.
     """
     from ..baselines import report
 
-    found = report(runs, output, confidence_level=confidence_level)
+    found = report(runs, output)
     answer(found, as_json, lambda: str(output / "report.md"))
 
 

@@ -29,7 +29,11 @@ def short_dataset_name(name: str, role: str = "test") -> str:
 
 def data_name(dataset: Mapping[str, Any]) -> str:
     """Return the shortest name of described rows, without their split."""
-    return short_dataset_name("/".join(filter(None, (dataset["name"], dataset["config"]))))
+    name, config = str(dataset["name"]), dataset["config"]
+    if name in builders():
+        return short_dataset_name(f"{name}/{config}" if config else name)
+    name = short_dataset_name(name)
+    return name if config in (None, "default") else f"{name}/{config}"
 
 
 def benchmark_name(dataset: Mapping[str, Any]) -> str:

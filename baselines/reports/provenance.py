@@ -23,9 +23,11 @@ def show_comparability(collection: RunCollection) -> list[str]:
     """Report which systems can be compared with a paper's numbers, which cannot, and why."""
     beside: dict[tuple[str, str], list[str]] = {}
     alone: dict[str, dict[str, list[str]]] = {}
+    notes: dict[str, None] = {}
     for system, benchmark in itertools.product(collection.systems, collection.benchmarks):
         if system in benchmark.systems:
             rows, reason = paper_rows(benchmark, system)
+            notes |= dict.fromkeys(note for row in rows for note in row.notes)
             if reason is not None:
                 alone.setdefault(reason, {}).setdefault(system.name, []).append(benchmark.name)
             else:
@@ -39,12 +41,12 @@ def show_comparability(collection: RunCollection) -> list[str]:
     ]
     used = {str(system.config.preset) for system in collection.systems} & set(PRESETS)
     return [
-        *_list("To be read with care:", _warnings(collection.systems)),
+        *_list("To be read with care:", _warnings(collection)),
         _COMPARED,
         *_list("These stand beside a paper's numbers:", together),
         *_list("These stand alone:", apart),
         *_list("What the presets follow:", [f"`{n}`: {PRESETS[n].source}." for n in sorted(used)]),
-        *_list("Of the papers' numbers:", _notes(collection)),
+        *_list("Of the papers' numbers:", list(notes)),
         *_list("Later papers' macro-F1, in settings of their own:", _apart(collection)),
     ]
 
@@ -60,73 +62,48 @@ def _apart(collection: RunCollection) -> list[str]:
     ]
 
 
-def _warnings(systems: Sequence[ReportedSystem]) -> list[str]:
+def _warnings(collection: RunCollection) -> list[str]:
     """Return what the runs said of themselves: hardly learned, tested on training rows."""
-    runs = [(system.name, run) for system in systems for run in system.runs]
-    said = [(name, run, run.record.get("hardly_learned")) for name, run in runs]
+    said = [(name, run, run.record.get("hardly_learned")) for name, run in collection.runs]
     said += [
         (name, run, f"{count:,} pairs of {test} are among its training rows.")
-        for name, run in runs
+        for name, run in collection.runs
         for test, count in (run.record.get("shared_with_train") or {}).items()
     ]
     return [f"{name}, seed {run.config.seed}: {what}" for name, run, what in said if what]
 
 
-def _notes(collection: RunCollection) -> list[str]:
-    """Return the notes on the papers' numbers that are shown, each once."""
-    notes = (
-        note
-        for benchmark in collection.benchmarks
-        for system in benchmark.systems
-        for row in paper_rows(benchmark, system)[0]
-        for note in row.notes
-    )
-    return list(dict.fromkeys(notes))
-
-
 def show_provenance(collection: RunCollection) -> list[str]:
     """Report the runs, rows and versions that a report was made from, and what was left out."""
-    tables = [_run_table(collection.systems), data_table(collection)]
-    versions = _version_table(collection.systems)
-    blocks = [show_table(rows) for rows in (*tables, versions) if len(rows) > 1]
-    for title, places in (
-        ("Left out, because they are still at work or were broken off:", collection.unfinished),
-        ("Counted once, because they repeat another run:", collection.repeated),
-    ):
-        blocks += _list(title, [f"`{place}`" for place in places])
-    return blocks
-
-
-def _run_table(systems: Sequence[ReportedSystem]) -> Rows:
-    """Tabulate the runs: folder, system, seed and commit."""
-    rows: Rows = [["run", "system", "seed", "commit"]]
-    for system in systems:
-        for run in system.runs:
-            commit = str(run.record.get("commit") or "")
-            rows.append([f"`{run.place}`", system.name, run.config.seed, commit[:12] + commit[40:]])
-    return rows
-
-
-def _version_table(systems: Sequence[ReportedSystem]) -> Rows:
-    """Tabulate the versions of Python and packages that runs were made with."""
-    found: dict[str, set[str]] = {}
-    for run in (run for system in systems for run in system.runs):
-        for name, version in (run.record.get("versions") or {}).items():
-            found.setdefault(name, set()).add(str(version))
-    rows = [[name, ", ".join(sorted(versions))] for name, versions in sorted(found.items())]
-    return [["package", "versions"], *rows]
+    runs: Rows = [["run", "system", "seed", "commit"]]
+    versions: dict[str, set[str]] = {}
+    for name, run in collection.runs:
+        commit = str(run.record.get("commit") or "")
+        runs.append([f"`{run.place}`", name, run.config.seed, commit[:12] + commit[40:]])
+        for package, version in (run.record.get("versions") or {}).items():
+            versions.setdefault(package, set()).add(str(version))
+    packages = [[package, ", ".join(sorted(versions[package]))] for package in sorted(versions)]
+    tables = [runs, data_table(collection), [["package", "versions"], *packages]]
+    left_out, repeated = (
+        [f"`{p}`" for p in c] for c in (collection.unfinished, collection.repeated)
+    )
+    return [
+        *(show_table(rows) for rows in tables if len(rows) > 1),
+        *_list("Left out, because they are still at work or were broken off:", left_out),
+        *_list("Counted once, because they repeat another run:", repeated),
+    ]
 
 
 def data_table(collection: RunCollection) -> Rows:
     """Tabulate the rows that runs were trained, validated and tested on."""
-    runs = [run for system in collection.systems for run in system.runs]
-    described = [pair for run in runs for pair in (run.record.get("data") or {}).items()]
+    described = [
+        pair for _, run in collection.runs for pair in (run.record.get("data") or {}).items()
+    ]
     described += [("test", benchmark.dataset) for benchmark in collection.benchmarks]
-    found = set()
-    for what, dataset in described:
-        split, version = str(dataset["split"] or what), str(dataset["version"] or "")
-        n_rows, digest = int(dataset["rows"]), str(dataset["digest"])
-        found.add((data_name(dataset), split, n_rows, version, digest))
+    found = {
+        (data_name(d), str(d["split"] or what), d["rows"], str(d["version"] or ""), d["digest"])
+        for what, d in described
+    }
     rows: Rows = [["dataset", "version", "split", "rows", "digest"]]
     for name, split, n_rows, version, digest in sorted(found):
         rows.append([name, version, split, f"{n_rows:,}", f"`{digest}`"])

@@ -78,14 +78,18 @@ def place_of(test: str, score: str) -> Place:
     return test, score
 
 
+def full_title(name: str) -> str:
+    """Return the title of a score where nothing else says which it is."""
+    kind, _, part = name.partition(" ")
+    return f"{_TITLES.get(kind, kind)} {part}".replace("_", " ").strip()
+
+
 def score_title(name: str) -> str:
-    """Return the title of a score as the head of a column."""
+    """Return the title of a score as the head of a column, in a table that says its kind."""
     kind, _, part = name.partition(" ")
     if kind == "recall" or (kind == "macro_f1" and part):
         return part
-    if kind == "macro_recall":
-        return f"mean, {part.replace('_', '-')}"
-    return f"{_TITLES.get(kind, kind)} {part.replace('_', ' ')}".strip()
+    return f"mean, {part.replace('_', '-')}" if kind == "macro_recall" else full_title(name)
 
 
 def show_difference(difference: float) -> str:

@@ -162,6 +162,11 @@ class RunCollection:
     unfinished: Sequence[str]
     repeated: Sequence[str]
 
+    @property
+    def runs(self) -> list[tuple[str, FinishedRun]]:
+        """Return each run after the name of its system."""
+        return [(system.name, run) for system in self.systems for run in system.runs]
+
 
 def collect_runs(folders: Sequence[Path]) -> RunCollection:
     """Read the runs of a report from folders that contain them at any depth, and group them.

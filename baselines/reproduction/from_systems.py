@@ -2,8 +2,8 @@
 
 import json
 import tempfile
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -26,14 +26,17 @@ from ..reports.published import (
     published_results,
     split_source,
 )
-from ..reports.scores import Place, Score, mean_scores, place_of, score_title
+from ..reports.scores import Place, Score, full_title, mean_scores, place_of
 from ..reports.systems import ReportedSystem, collect_runs
 from .at_hand import Given
 from .entries import Entry
 from .made import Cell, Made, Options, Percent, Table
 
+#: By name of the metric, the result of a run.
+_Metrics = Mapping[str, Mapping[str, Any]]
 
-@dataclass(frozen=True)
+
+@dataclass
 class ScoredSystem:
     """One of our systems, with its scores.
 
@@ -44,15 +47,15 @@ class ScoredSystem:
         scores: The scores by place.
         datasets: The descriptions of its test sets; those of other datasets than the entry's are
             left out.
-        results: Of the run in the middle, the result of each metric; empty where there is none.
+        results: What a picture shows: the metrics of one run.
     """
 
     name: str
     trained_on: str
-    n_runs: int
-    scores: Mapping[Place, Score]
-    datasets: Sequence[Mapping[str, Any]]
-    results: Mapping[str, Mapping[str, Any]]
+    n_runs: int = 1
+    scores: dict[Place, Score] = field(default_factory=dict)
+    datasets: list[Mapping[str, Any]] = field(default_factory=list)
+    results: _Metrics = field(default_factory=dict)
 
 
 def make_scores(entry: Entry, given: Given, options: Options) -> Made:
@@ -70,7 +73,7 @@ def make_scores(entry: Entry, given: Given, options: Options) -> Made:
     others = [f"Left out: {s.name}, tested on another dataset." for s in found if not s.datasets]
     if not systems:
         raise UsageError(f"{entry.id} shows systems on {entry.dataset}. {' '.join(others)}")
-    _check_pictured(entry, systems)
+    pictured = _pictured(entry, systems)
     ours = [_in_columns(system, places) for system in systems]
     if not any(ours):
         known = sorted({name for system in systems for _, name in system.scores})
@@ -85,13 +88,12 @@ def make_scores(entry: Entry, given: Given, options: Options) -> Made:
     for system, scores in zip(systems, ours, strict=True):
         cells = (Percent(scores[place]) if place in scores else None for place in places)
         rows.append(["ours", system.name, system.trained_on, system.n_runs, *cells])
-    columns = ("", "system", "trained on", "runs", *_titles(places))
+    are_many = len({test for test, _ in places}) > 1
+    titles = [f"{test}: " * are_many + full_title(name) for test, name in places]
+    columns = ("", "system", "trained on", "runs", *titles)
     table = Table(f"{entry.source}: percentages", columns, rows)
     made = Made([table], [*_notes(places, systems), *others])
-    if "picture" in entry.options:
-        # A data map shows one system.
-        n_shown = 1 if entry.options["picture"]["kind"] == "cartography" else N_SYSTEMS
-        pictured = [system for system in systems if system.results][:n_shown]
+    if pictured:
         made.notes.append(f"The picture shows {', '.join(system.name for system in pictured)}.")
         made.draw = lambda output: _draw(entry, pictured, output)
     return made
@@ -99,24 +101,8 @@ def make_scores(entry: Entry, given: Given, options: Options) -> Made:
 
 def _read_systems(
     entry: Entry, tests: set[str], given: Given, options: Options
-) -> Iterable[ScoredSystem]:
+) -> Iterator[ScoredSystem]:
     """Yield all systems that are at hand, with the scores on the entry's test sets."""
-
-    def scored(
-        name: str, trained_on: str, runs: Sequence[tuple[Mapping[str, Any], Sequence[Any], Any]]
-    ) -> ScoredSystem:
-        scores: dict[Place, Score] = {}
-        datasets: list[Mapping[str, Any]] = []
-        results, n_runs = {}, 1
-        for dataset, metrics, middle in runs:
-            if not _is_of(entry, tests, dataset, metrics[0]):
-                continue
-            means = mean_scores([all_scores(found) for found in metrics])
-            scores |= {place_of(data_name(dataset), n): mean for n, mean in means.items()}
-            datasets.append(dataset)
-            results, n_runs = middle, len(metrics)
-        return ScoredSystem(name, trained_on, n_runs, scores, datasets, results)
-
     files = [*given["results"], *given["predictions"]]
     stems = [path.stem for path in files]
     for path in files:
@@ -125,8 +111,7 @@ def _read_systems(
         found = json.loads(path.read_text()) if is_result else _score(entry, path, given, options)
         try:
             runs = found.get("runs") or [found["metrics"]]
-            middle = runs[0] if len(runs) == 1 else {}
-            yield scored(name, "", [(found["dataset"], runs, middle)])
+            yield _scored(entry, tests, name, "", [(found["dataset"], runs, runs[0])])
         except (KeyError, TypeError, AttributeError) as error:
             raise UsageError(
                 f"The result {name} is malformed ({error!r}); expected what nlihub score --json "
@@ -136,16 +121,30 @@ def _read_systems(
         return
     collection = collect_runs(given["runs"])
     for system in collection.systems:
-        tested = [b for b in collection.benchmarks if b.evaluations(system)]
-        yield scored(
-            system.name,
-            _trained(system),
-            [
-                (b.dataset, [e.metrics for e in b.evaluations(system).values()], middle.metrics)
-                for b in tested
-                for middle in [b.middle_run(system)]
-            ],
-        )
+        evaluated = [
+            (b.dataset, [e.metrics for e in runs.values()], b.middle_run(system).metrics)
+            for b in collection.benchmarks
+            if (runs := b.evaluations(system))
+        ]
+        yield _scored(entry, tests, system.name, _trained(system), evaluated)
+
+
+def _scored(
+    entry: Entry,
+    tests: set[str],
+    name: str,
+    trained_on: str,
+    evaluated: Iterable[tuple[Mapping[str, Any], Sequence[_Metrics], _Metrics]],
+) -> ScoredSystem:
+    """Make a system of its test sets, the metrics of its runs on each, and those of one of them."""
+    system = ScoredSystem(name, trained_on)
+    for dataset, runs, shown in evaluated:
+        if _is_of(entry, tests, dataset, runs[0]):
+            means = mean_scores([all_scores(metrics) for metrics in runs])
+            system.scores |= {place_of(data_name(dataset), n): mean for n, mean in means.items()}
+            system.datasets.append(dataset)
+            system.results, system.n_runs = shown, len(runs)
+    return system
 
 
 def _score(entry: Entry, path: Path, given: Given, options: Options) -> dict[str, Any]:
@@ -185,17 +184,6 @@ def _places(entry: Entry, published: Iterable[PublishedResult]) -> list[Place]:
     return sorted(found, key=lambda place: order.get(place[0], -1 if place[0] == main else 99))
 
 
-def _titles(places: Sequence[Place]) -> list[str]:
-    tests, names = {test for test, _ in places}, [name for _, name in places]
-    of_classes = any(name.startswith("precision ") for name in names)
-    titles = [
-        ("" if len(tests) < 2 else f"{test}: ")
-        + (name if of_classes and name.startswith("recall ") else score_title(name))
-        for test, name in places
-    ]
-    return [t if titles.count(t) == 1 else n for t, n in zip(titles, names, strict=True)]
-
-
 def _paper_rows(
     published: Iterable[PublishedResult],
 ) -> dict[tuple[str, str, int | None], dict[Place, Percent]]:
@@ -223,25 +211,25 @@ def _notes(places: Iterable[Place], systems: Iterable[ScoredSystem]) -> Iterable
     tests = {test for test, _ in places}
     datasets = {str(d["digest"]): d for system in systems for d in system.datasets}
     for dataset in datasets.values():
-        version = f" {dataset['version']}" if dataset["version"] else ""
-        is_known = dataset["name"] in builders()
-        name = benchmark_name(dataset) if is_known else str(dataset["name"])
-        reason = differing_test_set(data_name(dataset) if is_known else name, dataset)
-        if reason is None and place_of(data_name(dataset), "")[0] not in tests:
+        name, version = data_name(dataset), f" {dataset['version']}" if dataset["version"] else ""
+        reason = differing_test_set(name, dataset)
+        if reason is None and place_of(name, "")[0] not in tests:
             reason = f"that is {', '.join(sorted(tests))}"
         differs = f": not the paper's test set, as {reason}" if reason else ""
-        yield f"Ours: {dataset['rows']:,} rows of {name}{version}{differs}."
+        yield f"Ours: {dataset['rows']:,} rows of {benchmark_name(dataset)}{version}{differs}."
 
 
-def _check_pictured(entry: Entry, systems: Sequence[ScoredSystem]) -> None:
-    """Refuse systems that lack what the picture of an entry shows."""
+def _pictured(entry: Entry, systems: Sequence[ScoredSystem]) -> Sequence[ScoredSystem]:
+    """Return the systems that a picture has room for, which have what it shows."""
     kind = entry.options.get("picture", {}).get("kind")
-    lacking = [s.name for s in systems if "cartography" not in s.results]
-    if kind == "cartography" and lacking:
+    if kind != "cartography":
+        return systems[:N_SYSTEMS] if kind else []
+    if lacking := [s.name for s in systems if kind not in s.results]:
         raise PredictionsError(
             f"{', '.join(lacking)}: no probabilities, which a data map needs. Add the columns "
             "probability_LABEL, one for each label, to the predictions."
         )
+    return systems[:1]
 
 
 @needs_extra("plots", "A picture")

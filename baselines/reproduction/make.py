@@ -146,13 +146,8 @@ def _check_needs(entry: Entry, given: Given, *, draws: bool) -> None:
 
 def _describe(entry: Entry, given: Given) -> dict[str, Any]:
     status, reason = show_status(entry, given)
-    return {
-        "id": entry.id,
-        "source": entry.source,
-        "kind": entry.kind,
-        "shows": entry.shows,
-        "section": entry.section,
-        "dataset": entry.dataset,
+    names = ("id", "source", "kind", "shows", "section", "dataset")
+    return {name: getattr(entry, name) for name in names} | {
         "needs": {need: NEEDS[need] for need in entry.needs},
         "lacks": [] if entry.maker == "none" else list_lacks(entry, given),
         "commands": list(entry.commands),

@@ -1,24 +1,33 @@
-"""Write a report: Markdown, and the pictures that it shows."""
+"""Write a report on runs: Markdown, and the pictures that it shows."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from ...loaders.atomic_write import whole_folder
-from ...loaders.errors import OutputError
+from ...loaders.errors import OutputError, PredictionsError, UsageError
+from ...loaders.json_text import parse_json
+from ...metrics.functional import MetricInputError, cartography
+from ...metrics.rows import Rows
+from ..runs.folder import DYNAMICS, LOG
 from .benchmarks import show_benchmark
 from .comparisons import show_compared, show_shots, show_transfers
-from .pictures import Pictures
+from .names import short_dataset_name
+from .pictures import N_SYSTEMS, Pictures, plot_learning, plot_training_map
 from .provenance import cost_table, show_comparability, show_provenance
 from .scores import show_table
-from .systems import RunCollection, collect_runs
-from .training import show_training
+from .systems import FinishedRun, RunCollection, collect_runs, read_run_columns
 
 FILE_NAME = "report.md"
 
 #: The first line of a report, so that no other file is replaced.
 _MARK = "<!-- nlihub: report on baselines -->"
+_MAPS = (
+    "Confidence and variability: mean and standard deviation of the gold label's probability over "
+    "the epochs; here their means over the rows."
+)
+
 _EMBEDDED = re.compile(r"!\[[^\]]*\]\(([^)]+)\)")
 
 
@@ -42,7 +51,7 @@ def write_report(runs: Sequence[Path], output: Path) -> dict[str, Any]:
         "report": str(output / FILE_NAME),
         "pictures": pictures.names,
         "n_systems": len(collection.systems),
-        "n_runs": sum(len(system.runs) for system in collection.systems),
+        "n_runs": len(collection.runs),
         "benchmarks": [benchmark.name for benchmark in collection.benchmarks],
         "unfinished": list(collection.unfinished),
     }
@@ -69,7 +78,7 @@ def _text(collection: RunCollection, pictures: Pictures) -> str:
         "The hypothesis alone": show_compared("view", collection),
         "Few shots": show_shots(collection, pictures),
         "Parts of the training rows": show_compared("subset", collection),
-        "Training": show_training(collection, pictures),
+        "Training": _show_training(collection, pictures),
         "What it took": [show_table(cost_table(collection.systems))],
         "What can be compared with the papers": show_comparability(collection),
         "How it was made": show_provenance(collection),
@@ -82,13 +91,89 @@ def _text(collection: RunCollection, pictures: Pictures) -> str:
 
 def _introduction(collection: RunCollection) -> str:
     counts = {
-        "system": len(collection.systems),
-        "test set": len(collection.benchmarks),
-        "run": sum(len(system.runs) for system in collection.systems),
+        "system": collection.systems,
+        "test set": collection.benchmarks,
+        "run": collection.runs,
     }
-    systems, tests, runs = (f"{n} {what}{'s' * (n != 1)}" for what, n in counts.items())
+    systems, tests, runs = (f"{len(c)} {what}{'s' * (len(c) != 1)}" for what, c in counts.items())
     return (
         f"{systems} on {tests}, {runs}. Scores are percentages: the mean over runs with several "
         "seeds ± their standard deviation (over n - 1); of one run, its score. The best mean of a "
         "column is bold."
     )
+
+
+def _show_training(collection: RunCollection, pictures: Pictures) -> list[str]:
+    """Report scores by epoch, a picture for each validation set, and maps of training rows."""
+    by_validation: dict[str, dict[str, list[dict[int, float]]]] = {}
+    for system in collection.systems:
+        curves = [curve for run in system.runs if (curve := _learning_curve(run))]
+        if any(len(curve) > 1 for curve in curves):
+            name = str(system.config.validation)
+            by_validation.setdefault(name, {})[system.name] = curves
+    blocks = []
+    for name, found in sorted(by_validation.items()):
+        place = short_dataset_name(name, "validation")
+        order = sorted(found, key=lambda s: (-max(max(c.values()) for c in found[s]), s))
+        figure = plot_learning({system: found[system] for system in order[:N_SYSTEMS]})
+        whose = f", the best {N_SYSTEMS} of {len(found)} systems" * (len(found) > N_SYSTEMS)
+        alt = f"Macro-F1 on the validation rows of {place} by epoch{whose}"
+        blocks.append(pictures.add(f"learning {place}", alt, figure))
+    return blocks + _show_maps(collection, pictures)
+
+
+def _learning_curve(run: FinishedRun) -> dict[int, float]:
+    """Read macro-F1 on the validation rows by epoch from a run's log; empty if there is none."""
+    path = run.folder / LOG
+    lines = path.read_text(encoding="utf-8").splitlines() if path.is_file() else []
+    curve = {}
+    for number, line in enumerate(lines, 1):
+        try:
+            entry = parse_json(line)
+            if entry.get("kind") == "epoch":
+                epoch, validation = int(entry["epoch"]), entry.get("validation")
+                if validation is not None:
+                    curve[epoch] = float(validation["macro_f1"])
+        except (ValueError, KeyError, TypeError, AttributeError) as error:
+            raise UsageError(
+                f"{path}:{number}: expected a JSON object, for an epoch with its number and "
+                f"macro_f1: {error!r}."
+            ) from error
+    return curve
+
+
+def _show_maps(collection: RunCollection, pictures: Pictures) -> list[str]:
+    """Report a map of the rows of each system's first run, if it was trained on all rows."""
+    head = ["system", "seed", "training rows", "epochs", "confidence", "variability"]
+    rows: Rows = [head]
+    shown = []
+    for system in collection.systems:
+        # Parts and shots are chosen rows: their map says nothing of the training set.
+        chosen = system.config.subset is not None or system.config.n_shots is not None
+        run, name = system.runs[0], system.name
+        result = None if chosen else _training_map(run)
+        if result is None:
+            continue
+        n_rows, seed = result["n_groups"], run.config.seed
+        means = [f"{result[key]:.3f}" for key in ("confidence", "variability")]
+        rows.append([name, seed, f"{n_rows:,}", result["n_samples"] // n_rows, *means])
+        alt = f"Training rows of {name}, seed {seed}, by confidence and variability"
+        figure = plot_training_map(result, title=name)
+        shown.append(pictures.add(f"training map {name}", alt, figure))
+    return ["### Maps of the training rows", _MAPS, show_table(rows), *shown] if shown else []
+
+
+def _training_map(run: FinishedRun) -> Mapping[str, Any] | None:
+    """Compute the cartography of a run's training rows over its epochs; None of fewer than two.
+
+    Source: MSciNLI, section 5.1; Swayamdipta et al., EMNLP 2020.
+    """
+    path = run.folder / DYNAMICS
+    if not path.is_file():
+        return None
+    table = read_run_columns(path, "id", "probability")
+    try:
+        found = cartography(table["probability"], groups=table["id"])
+    except MetricInputError as error:
+        raise PredictionsError(f"{path}: {error}") from None
+    return found if found["n_samples"] > found["n_groups"] else None

@@ -52,9 +52,10 @@ def subset_name(config: RunConfig) -> str:
     return f"{share} {config.subset.kind}"
 
 
-def describe_view(view: str, n_shots: int | None) -> list[str]:
-    """Describe what a system sees of a pair and its number of shots; empty where usual."""
-    return ["hypothesis alone" if view == "hypothesis" else "", show_shots(n_shots)]
+def describe_training(train: str | None, view: str, n_shots: int | None, subset: str = "") -> str:
+    """Describe what a system was trained on and what it saw, by short names of both."""
+    alone = "hypothesis alone" if view == "hypothesis" else ""
+    return ", ".join(filter(None, (train or "nothing", alone, show_shots(n_shots), subset)))
 
 
 def show_shots(n_shots: int | None) -> str:

@@ -38,21 +38,17 @@ class Evaluation:
         test: The name of the test set in the run's config.
         dataset: The description of the test set, like ``GoldRows.description``.
         file: The file of predictions.
-        n_unanswered: Number of rows without a prediction, which count as wrong.
         metrics: By name of the metric, its result.
+        scores: All scores, see ``all_scores``, and the share of rows that are ``unanswered``, which
+            count as wrong.
     """
 
     key: str
     test: str
     dataset: Mapping[str, Any]
     file: Path
-    n_unanswered: int
     metrics: Mapping[str, Mapping[str, Any]]
-
-    @cached_property
-    def scores(self) -> Mapping[str, float]:
-        """Return the scores of all metrics: see ``all_scores``."""
-        return all_scores(self.metrics)
+    scores: Mapping[str, float]
 
 
 @dataclass(frozen=True)
@@ -220,30 +216,21 @@ def _read_run(folder: Path, place: str) -> FinishedRun:
         config = kept.config
     except (NLIHubError, TypeError, ValueError, AttributeError) as error:
         raise UsageError(f"{folder / CONFIG} is not the config of a run: {error}") from error
-    entries = metrics.get("evaluations")
-    if not isinstance(entries, dict) or not entries:
-        raise UsageError(f"{path} has no evaluations; expected one for each test set.")
-    read = [_read_evaluation(folder, key, entry) for key, entry in entries.items()]
-    if missing := sorted(set(config.tests) - {evaluation.test for evaluation in read}):
-        raise UsageError(f"{path} has no evaluation of {', '.join(missing)}.")
-    evaluations = {str(e.dataset["digest"]): e for e in reversed(read)}
-    return FinishedRun(folder, place, config, record, evaluations)
-
-
-def _read_evaluation(folder: Path, key: str, entry: Any) -> Evaluation:
-    path = folder / METRICS
     try:
-        dataset = {name: entry["dataset"][name] for name in _DESCRIBED}
-        file, n_unanswered = folder / str(entry["predictions"]), int(entry["n_unanswered"])
-        found = Evaluation(key, str(entry["test"]), dataset, file, n_unanswered, entry["metrics"])
-        wrong = [name for name, value in found.scores.items() if not 0 <= value <= 1]
+        entries = reversed(metrics["evaluations"].items())
+        read = [_read_evaluation(folder, key, entry) for key, entry in entries]
     except (KeyError, TypeError, ValueError, AttributeError) as error:
-        raise UsageError(f"{path}: the evaluation {key} is malformed: {error!r}.") from error
-    if wrong:
-        raise UsageError(
-            f"{path}: expected scores from 0 to 1; {', '.join(wrong)} of {key} are not."
-        )
-    return found
+        raise UsageError(f"{path} has no evaluations, or malformed ones: {error!r}.") from error
+    by_digest = {str(evaluation.dataset["digest"]): evaluation for evaluation in read}
+    return FinishedRun(folder, place, config, record, by_digest)
+
+
+def _read_evaluation(folder: Path, key: str, entry: Mapping[str, Any]) -> Evaluation:
+    dataset = {name: entry["dataset"][name] for name in _DESCRIBED}
+    metrics, scores = entry["metrics"], all_scores(entry["metrics"])
+    if n_unanswered := int(entry["n_unanswered"]):
+        scores["unanswered"] = n_unanswered / dataset["rows"]
+    return Evaluation(key, entry["test"], dataset, folder / entry["predictions"], metrics, scores)
 
 
 def read_run_columns(file: Path, *columns: str) -> pa.Table:

@@ -1,6 +1,5 @@
 """Tables of scores, with the papers' results under each system."""
 
-import statistics
 from collections.abc import Mapping, Sequence
 
 from ...builders.core.registry import builders, get_builder
@@ -39,6 +38,8 @@ def score_blocks(benchmark: Benchmark) -> dict[str, list[str]]:
         blocks = {"": ["macro_f1", "accuracy", *of("f1")]}
     by_domain = [name for name in of("macro_f1") if name != "macro_f1"]
     blocks["Macro-F1 by domain"] = by_domain if len(by_domain) > 1 else []
+    if any("unanswered" in benchmark.means(system) for system in benchmark.systems):
+        blocks[""].append("unanswered")
     return {title: scores for title, scores in blocks.items() if scores}
 
 
@@ -49,27 +50,16 @@ def score_table(benchmark: Benchmark, names: Sequence[str]) -> Rows:
     n - 1), the best mean of the runs in bold.
     """
     best = best_means([benchmark.means(system) for system in benchmark.systems], names)
-    unanswered = {s.name: _unanswered(benchmark, s) for s in benchmark.systems}
-    is_shown = "accuracy" in names and any(unanswered.values())
-    rows: Rows = [["system", "runs", *map(score_title, names)] + ["unanswered"] * is_shown]
+    rows: Rows = [["system", "runs", *map(score_title, names)]]
     for system in benchmark.ranked:
-        own, *papers = system_rows(benchmark, system, names, best)
-        rows.append(own + [unanswered[system.name]] * is_shown)
-        rows += [row + [""] * is_shown for row in papers]
+        rows += system_rows(benchmark, system, names, best)
     return rows
-
-
-def _unanswered(benchmark: Benchmark, system: ReportedSystem) -> str:
-    """Return the percentage of rows that a prompted model did not answer; else empty."""
-    if system.config.method != "prompt":
-        return ""
-    found = [evaluation.n_unanswered for evaluation in benchmark.evaluations(system).values()]
-    return Score(statistics.fmean(found) / benchmark.dataset["rows"]).show()
 
 
 def best_means(means: Sequence[Mapping[str, Score]], names: Sequence[str]) -> dict[str, float]:
     """Return the best mean of each score that has at least two different means."""
     by_name = {name: [found[name].mean for found in means if name in found] for name in names}
+    by_name.pop("unanswered", None)
     return {name: max(values) for name, values in by_name.items() if len(set(values)) > 1}
 
 

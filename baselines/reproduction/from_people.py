@@ -1,10 +1,9 @@
 """Entries that people's answers to annotation batches give."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 from ...builders.annotation.agreement import (
-    AnnotatorAgreement,
     CodeTally,
     Quality,
     Review,
@@ -42,15 +41,7 @@ def _compare(entry: Entry, title: str, folders: Sequence[Path]) -> Made:
     if len(folders) > 1:
         listed = ", ".join(map(str, folders))
         raise UsageError(f"{entry.id} is measured on one folder, not on {listed}.")
-    found = review(folders[0])
-    if isinstance(found, Review):
-        ours = _agreement(found.agreement)
-    elif isinstance(found, Quality):
-        ours = _quality(found)
-    elif isinstance(found, CodeTally):
-        ours = _codes(found)
-    else:
-        ours = _validation(found)
+    ours = _figures(review(folders[0]))
     if entry.numbers and not entry.numbers.keys() & ours.keys():
         raise UsageError(f"{folders[0]} asks another question than {entry.id}.")
     known = {name: value for name, value in ours.items() if value is not None}
@@ -58,42 +49,34 @@ def _compare(entry: Entry, title: str, folders: Sequence[Path]) -> Made:
     return Made([table], [f"Ours: {folders[0]}."], set(entry.numbers))
 
 
-def _codes(found: CodeTally) -> Mapping[str, float | str | None]:
-    shares = {f"{code} %": _percent(share) for code, share in found.codes.items()}
-    return {"errors drawn": found.n_errors, **shares}
-
-
-def _validation(found: PatternValidation) -> Mapping[str, float | str | None]:
-    kappa, unanimity = found.kappa, found.unanimous
+def _figures(
+    found: Review | Quality | PatternValidation | CodeTally,
+) -> dict[str, float | None]:
+    """Return what people's answers come to, under the names that the entries give it."""
+    if isinstance(found, CodeTally):
+        codes = {f"{code} %": _percent(share) for code, share in found.codes.items()}
+        return {"errors drawn": found.n_errors, **codes}
+    if isinstance(found, PatternValidation):
+        return {
+            "mean of Cohen's kappa": _number(found.kappa),
+            "problems": sum(found.problems.values()),
+            "unanimous with the original label %": _percent(found.unanimous.before),
+            "the same, of validated patterns %": _percent(found.unanimous.after),
+        }
+    kappa = {"Fleiss' kappa": _number(found.agreement.kappa)}
+    if isinstance(found, Quality):
+        true = {name: verdict.as_expected for name, verdict in found.strategies.items()}
+        true["all"] = found.negatives.as_expected
+        shares = {f"true negatives %, {name}": _percent(share) for name, share in true.items()}
+        return {"pairs": found.negatives.n_pairs, **shares, **kappa}
+    agreement = found.agreement
+    confirmed = {"all": agreement.overall, **agreement.by_class, **agreement.by_domain}
     return {
-        "mean of Cohen's kappa": _number(kappa),
-        "problems": sum(found.problems.values()),
-        "unanimous with the original label %": _percent(unanimity.before),
-        "the same, of validated patterns %": _percent(unanimity.after),
-    }
-
-
-def _agreement(found: AnnotatorAgreement) -> Mapping[str, float | str | None]:
-    shares = {**found.by_class, **found.by_domain}
-    return {
-        "pairs annotated": found.overall.of,
-        "pairs confirmed": found.overall.n,
-        "confirmed %, all": _percent(found.overall),
-        **{f"confirmed %, {name}": _percent(share) for name, share in shares.items()},
-        "without a majority %": _percent(found.without_majority),
-        "Fleiss' kappa": _number(found.kappa),
-    }
-
-
-def _quality(found: Quality) -> Mapping[str, float | str | None]:
-    return {
-        "pairs": found.negatives.n_pairs,
-        **{
-            f"true negatives %, {name}": _percent(verdict.as_expected)
-            for name, verdict in found.strategies.items()
-        },
-        "true negatives %, all": _percent(found.negatives.as_expected),
-        "Fleiss' kappa": _number(found.agreement.kappa),
+        "pairs annotated": agreement.overall.of,
+        "pairs confirmed": agreement.overall.n,
+        **{f"confirmed %, {name}": _percent(share) for name, share in confirmed.items()},
+        "without a majority %": _percent(agreement.without_majority),
+        **kappa,
     }
 
 

@@ -15,7 +15,7 @@ from ..reports.comparisons import compare_by
 from ..reports.names import (
     benchmark_name,
     data_name,
-    describe_view,
+    describe_training,
     short_dataset_name,
     subset_name,
 )
@@ -27,7 +27,7 @@ from ..reports.published import (
     split_source,
 )
 from ..reports.scores import Place, Score, full_title, mean_scores, place_of
-from ..reports.systems import ReportedSystem, collect_runs
+from ..reports.systems import collect_runs
 from .at_hand import Given
 from .entries import Entry
 from .made import Cell, Made, Options, Percent, Table
@@ -126,7 +126,10 @@ def _read_systems(
             for b in collection.benchmarks
             if (runs := b.evaluations(system))
         ]
-        yield _scored(entry, tests, system.name, _trained(system), evaluated)
+        config = system.config
+        train = short_dataset_name(config.train, "train") if config.train else None
+        trained = describe_training(train, config.view, config.n_shots, subset_name(config))
+        yield _scored(entry, tests, system.name, trained, evaluated)
 
 
 def _scored(
@@ -166,13 +169,6 @@ def _is_of(
     return set(metrics["nli_report"]["per_class"]) == set(labels)
 
 
-def _trained(system: ReportedSystem) -> str:
-    config = system.config
-    train = short_dataset_name(config.train, "train") if config.train else "nothing"
-    words = [train, *describe_view(config.view, config.n_shots), subset_name(config)]
-    return ", ".join(filter(None, words))
-
-
 def _places(entry: Entry, published: Iterable[PublishedResult]) -> list[Place]:
     """Return the columns of an entry: the chosen scores, or all that are published."""
     main = place_of(entry.dataset, "accuracy")[0]
@@ -190,10 +186,10 @@ def _paper_rows(
     """Merge published results of a system, trained on the same rows, into one row."""
     rows: dict[tuple[str, str, int | None], dict[Place, Percent]] = {}
     for result in published:
-        words = [result.train or "nothing", *describe_view(result.view, result.n_shots)]
-        key = (result.system, ", ".join(filter(None, words)), result.n_runs)
+        trained = describe_training(result.train, result.view, result.n_shots)
         cells = {p: Percent(found, result.decimals) for p, found in result.places.items()}
-        rows[key] = cells | rows.get(key, {})
+        row = rows.setdefault((result.system, trained, result.n_runs), {})
+        row |= {place: cell for place, cell in cells.items() if place not in row}
     return rows
 
 

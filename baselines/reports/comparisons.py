@@ -1,10 +1,9 @@
 """Sections on systems that differ in one thing: training data, view, shots, subset of the rows."""
 
 import itertools
-import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from ...builders.core.registry import get_builder
 from ...metrics.rows import Rows
@@ -27,20 +26,11 @@ _ORDER = (
 )
 
 
-def _shots(config: RunConfig) -> tuple[float, int | str]:
-    if config.n_shots is None and config.train is not None:
-        return math.inf, "all"
-    return config.n_shots or 0, config.n_shots or 0
-
-
-#: By the field that systems differ in: its title, and its value for sorting and as shown.
-_VARIED: dict[str, tuple[str, Callable[[RunConfig], tuple[float | str, int | str]]]] = {
-    "view": (
-        "sees",
-        lambda c: (c.view != "pair", "the pair" if c.view == "pair" else "the hypothesis alone"),
-    ),
-    "n_shots": ("shots", _shots),
-    "subset": ("training rows", lambda c: (subset_name(c), subset_name(c) or "all")),
+#: By the field that systems differ in: its title, and how its value is shown.
+_VARIED: dict[str, tuple[str, Callable[[RunConfig], int | str]]] = {
+    "view": ("sees", lambda c: "both texts" if c.view == "pair" else "hypothesis alone"),
+    "n_shots": ("shots", lambda c: "all" if c.n_shots is None and c.train else c.n_shots or 0),
+    "subset": ("training rows", lambda c: subset_name(c) or "all"),
 }
 
 
@@ -55,7 +45,7 @@ class Comparison(NamedTuple):
 
     benchmark: Benchmark
     rows: Rows
-    means: dict[str, dict[Any, dict[str, Score]]]
+    means: dict[str, dict[int | str, dict[str, Score]]]
 
 
 def compare_by(field: str, collection: RunCollection) -> list[Comparison]:
@@ -69,14 +59,15 @@ def compare_by(field: str, collection: RunCollection) -> list[Comparison]:
     for benchmark in collection.benchmarks:
         names = benchmark.compared
         rows: Rows = [["system", title, "runs", *map(score_title, names)]]
-        means: dict[str, dict[Any, dict[str, Score]]] = {}
+        means: dict[str, dict[int | str, dict[str, Score]]] = {}
         for name, systems in system_families(benchmark.systems, field).items():
             by_value = {value_of(system.config): system for system in reversed(systems)}
             if len(by_value) < 2:
                 continue
             means[name] = {}
-            for (value, shown), system in sorted(by_value.items(), key=lambda item: item[0]):
-                means[name][value] = benchmark.means(system)
+            for shown in sorted(by_value, key=lambda value: (value == "all", value)):
+                system = by_value[shown]
+                means[name][shown] = benchmark.means(system)
                 own, *papers = system_rows(benchmark, system, names, {})
                 rows.append([name, shown, *own[1:]])
                 rows += [[row[0], shown, *row[1:]] for row in papers]
@@ -85,25 +76,18 @@ def compare_by(field: str, collection: RunCollection) -> list[Comparison]:
     return found
 
 
-def show_compared(field: str, collection: RunCollection) -> list[str]:
-    """Report on systems that differ in a field alone: see ``compare_by``."""
-    return [
-        block
-        for found in compare_by(field, collection)
-        for block in (f"### {found.benchmark.name}", show_table(found.rows))
-    ]
-
-
-def show_shots(collection: RunCollection, pictures: Pictures) -> list[str]:
-    """Report scores by the number of shots, with a picture for each test set."""
+def show_compared(field: str, collection: RunCollection, pictures: Pictures) -> list[str]:
+    """Report on systems that differ in a field alone; of shots with a picture for each test set."""
     blocks = []
-    for found in compare_by("n_shots", collection):
-        # Macro-F1 and accuracy are too much alike for one picture.
-        n_scores = 2 if found.benchmark.metric == "pattern_accuracy" else 1
-        figure = plot_shots(found.means, found.benchmark.compared[:n_scores])
-        alt = f"Scores on {found.benchmark.name} by the number of shots"
-        picture = pictures.add(f"few shots {found.benchmark.name}", alt, figure)
-        blocks += [f"### {found.benchmark.name}", show_table(found.rows), picture]
+    for found in compare_by(field, collection):
+        benchmark = found.benchmark
+        blocks += [f"### {benchmark.name}", show_table(found.rows)]
+        if field == "n_shots":
+            # Macro-F1 and accuracy are too much alike for one picture.
+            n_scores = 2 if benchmark.metric == "pattern_accuracy" else 1
+            figure = plot_shots(found.means, benchmark.compared[:n_scores])
+            alt = f"Scores on {benchmark.name} by the number of shots"
+            blocks.append(pictures.add(f"few shots {benchmark.name}", alt, figure))
     return blocks
 
 

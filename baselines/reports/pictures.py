@@ -1,6 +1,5 @@
 """Pictures of a report, in the style of the metrics' plots."""
 
-import math
 import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -81,29 +80,30 @@ def plot_transfer(
 
 
 def plot_shots(
-    systems: Mapping[str, Mapping[float, Mapping[str, Score]]], scores: Sequence[str]
+    systems: Mapping[str, Mapping[int | str, Mapping[str, Score]]], scores: Sequence[str]
 ) -> "Figure":
     """Plot scores by the number of shots, with the standard deviation over draws as error bars.
 
     Args:
-        systems: The scores by the name of the system and the number of shots; infinitely many, all
-            rows, are left out, as are systems after the seventh.
+        systems: The scores by the name of the system and the number of shots; ``all`` rows are left
+            out, as are systems after the seventh.
         scores: Names of the scores to plot; one or two.
 
     Source: SpaceNLI, Figure 3.
     """
+    numbers = {n for found in systems.values() for n in found if isinstance(n, int)}
     with new_figure() as (figure, axes):
         for (name, found), color, marker in zip(systems.items(), COLORS, MARKERS, strict=False):
             style: dict[str, Any] = {"color": color, "marker": marker, "lw": 1.4, "ms": 5}
             fills = (color, "white")  # the second score is hollow
             for score, line, fill in zip(scores, LINES, fills, strict=False):
-                shots = [n for n in sorted(found) if score in found[n] and n < math.inf]
+                shots = [n for n in sorted(numbers & found.keys()) if score in found[n]]
                 means = [100 * found[n][score].mean for n in shots]
                 ends = [100 * (found[n][score].std or 0) for n in shots]
                 label = f"{name}: {score_title(score)}"
                 style |= {"linestyle": line, "label": label, "mfc": fill}
                 axes.errorbar(shots, means, yerr=ends, capsize=2.5, **style)
-        axes.set_xticks(sorted({n for found in systems.values() for n in found if n < math.inf}))
+        axes.set_xticks(sorted(numbers))
         axes.set(xlabel="Shots", ylabel="Score (%)", ylim=(-2, 102))
     return with_legend_above(figure)
 

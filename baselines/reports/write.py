@@ -12,7 +12,7 @@ from ...metrics.functional import MetricInputError, cartography
 from ...metrics.rows import Rows
 from ..runs.folder import DYNAMICS, LOG
 from .benchmarks import show_benchmark
-from .comparisons import show_compared, show_shots, show_transfers
+from .comparisons import show_compared, show_transfers
 from .names import short_dataset_name
 from .pictures import N_SYSTEMS, Pictures, plot_learning, plot_training_map
 from .provenance import cost_table, show_comparability, show_provenance
@@ -75,9 +75,9 @@ def _text(collection: RunCollection, pictures: Pictures) -> str:
     }
     blocks |= {
         "Trained on one, tested on another": show_transfers(collection, pictures),
-        "The hypothesis alone": show_compared("view", collection),
-        "Few shots": show_shots(collection, pictures),
-        "Parts of the training rows": show_compared("subset", collection),
+        "The hypothesis alone": show_compared("view", collection, pictures),
+        "Few shots": show_compared("n_shots", collection, pictures),
+        "Parts of the training rows": show_compared("subset", collection, pictures),
         "Training": _show_training(collection, pictures),
         "What it took": [show_table(cost_table(collection.systems))],
         "What can be compared with the papers": show_comparability(collection),

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from nlihub.baselines.reports.published import PublishedResult, published_results
-from nlihub.baselines.reports.scores import Score, place_of
+from nlihub.baselines.reports.scores import MeanScore, place_of
 from nlihub.builders.core.markdown import markdown_table
 from nlihub.builders.core.registry import get_builder
 
@@ -112,7 +112,7 @@ def measured_rows(root: Path) -> Iterator[Row]:
                 result["train"] or "",
                 _setting(result["view"], result["n_shots"], result["n_runs"]),
                 _metric(result["test"], name),
-                Score(**score).show(result["decimals"]),
+                MeanScore(**score).show(result["decimals"]),
                 with_note(f"`{result['command']}`", result.get("note")),
                 "measured",
                 _comparable(result["differs"]),

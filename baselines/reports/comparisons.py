@@ -11,7 +11,7 @@ from ..runs.config import RunConfig
 from .names import short_dataset_name, subset_name
 from .pictures import Pictures, plot_shots, plot_transfer
 from .published import PaperRow, PublishedResult, find_published, merge_published
-from .scores import Place, Score, place_of, score_title, show_table
+from .scores import MeanScore, Place, place_of, score_title, show_table
 from .systems import Benchmark, ReportedSystem, RunCollection, system_families
 from .tables import best_means, mean_cell, system_rows
 
@@ -45,7 +45,7 @@ class Comparison(NamedTuple):
 
     benchmark: Benchmark
     rows: Rows
-    means: dict[str, dict[int | str, dict[str, Score]]]
+    means: dict[str, dict[int | str, dict[str, MeanScore]]]
 
 
 def compare_by(field: str, collection: RunCollection) -> list[Comparison]:
@@ -59,7 +59,7 @@ def compare_by(field: str, collection: RunCollection) -> list[Comparison]:
     for benchmark in collection.benchmarks:
         names = benchmark.compared
         rows: Rows = [["system", title, "runs", *map(score_title, names)]]
-        means: dict[str, dict[int | str, dict[str, Score]]] = {}
+        means: dict[str, dict[int | str, dict[str, MeanScore]]] = {}
         for name, systems in system_families(benchmark.systems, field).items():
             by_value = {value_of(system.config): system for system in reversed(systems)}
             if len(by_value) < 2:
@@ -145,9 +145,9 @@ def _transfer(
 
 def _macro_f1(
     systems: Sequence[ReportedSystem], benchmarks: Sequence[Benchmark]
-) -> tuple[dict[str, Score], list[PaperRow]]:
+) -> tuple[dict[str, MeanScore], list[PaperRow]]:
     """Return macro-F1 by test set and domain, of the first system tested on it; and papers'."""
-    means: dict[str, Score] = {}
+    means: dict[str, MeanScore] = {}
     results: list[PublishedResult] = []
     places: dict[Place, str] = {}
     for system, benchmark in itertools.product(systems, benchmarks):

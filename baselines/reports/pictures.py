@@ -16,7 +16,7 @@ from ...metrics.plots.figures import (
     shades,
     with_legend_above,
 )
-from .scores import Score, score_title
+from .scores import MeanScore, score_title
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -80,7 +80,7 @@ def plot_transfer(
 
 
 def plot_shots(
-    systems: Mapping[str, Mapping[int | str, Mapping[str, Score]]], scores: Sequence[str]
+    systems: Mapping[str, Mapping[int | str, Mapping[str, MeanScore]]], scores: Sequence[str]
 ) -> "Figure":
     """Plot scores by the number of shots, with the standard deviation over draws as error bars.
 

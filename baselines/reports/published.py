@@ -16,7 +16,7 @@ from ...builders.core.registry import builders, get_builder
 from ..presets import PRESETS
 from ..runs.config import RunConfig, TrainingSubset
 from .names import data_name, short_dataset_name
-from .scores import Place, Score, place_of
+from .scores import MeanScore, Place, place_of
 
 #: Later papers with results on the datasets of this package, by their name in a source.
 LATER_PAPERS = {
@@ -64,7 +64,7 @@ class PublishedResult:
     test: str
     view: str
     n_shots: int | None
-    scores: Mapping[str, Score]
+    scores: Mapping[str, MeanScore]
     n_runs: int | None = None
     subset: TrainingSubset | None = None
     details: Mapping[str, Any] = field(default_factory=dict)
@@ -77,7 +77,7 @@ class PublishedResult:
         return _DECIMALS.get(self.source.partition(",")[0], 2)
 
     @property
-    def places(self) -> dict[Place, Score]:
+    def places(self) -> dict[Place, MeanScore]:
         """Return the scores by the test set that each covers: see ``place_of``."""
         return {place_of(self.test, name): score for name, score in self.scores.items()}
 
@@ -92,7 +92,7 @@ def published_results() -> tuple[PublishedResult, ...]:
     """
     results = json.loads((files(__package__) / "published.json").read_text(encoding="utf-8"))
     for result in results:
-        result["scores"] = {name: Score(**score) for name, score in result["scores"].items()}
+        result["scores"] = {name: MeanScore(**score) for name, score in result["scores"].items()}
         if "subset" in result:
             result["subset"] = TrainingSubset(**result["subset"], run="")
     return tuple(PublishedResult(**result) for result in results)
@@ -226,7 +226,7 @@ class PaperRow(NamedTuple):
     """
 
     results: list[PublishedResult]
-    scores: dict[str, Score]
+    scores: dict[str, MeanScore]
 
     @property
     def title(self) -> str:
@@ -290,7 +290,7 @@ def results_apart(test: str) -> dict[tuple[str, str], list[str]]:
     for result in published_results():
         score = result.places.get(place_of(test, "macro_f1"))
         if result.differs is not None and score is not None:
-            shown = f"{result.system} {Score(score.mean).show(result.decimals)}"
+            shown = f"{result.system} {MeanScore(score.mean).show(result.decimals)}"
             found.setdefault((result.source, result.differs), []).append(shown)
     return found
 

@@ -21,7 +21,7 @@ _TITLES = {
 }
 
 
-class Score(NamedTuple):
+class MeanScore(NamedTuple):
     """A score of ours, or one that is published.
 
     Attributes:
@@ -38,19 +38,21 @@ class Score(NamedTuple):
     def show(self, decimals: int = 2) -> str:
         """Write the score as a percentage.
 
-        >>> Score(0.7806, 0.0039).show()
+        >>> MeanScore(0.7806, 0.0039).show()
         '78.06 ± 0.39'
         """
         spread = "" if self.std is None else f" ± {100 * self.std:.{decimals}f}"
         return f"{'> ' * self.is_lower_bound}{100 * self.mean:.{decimals}f}{spread}"
 
 
-def mean_scores(runs: Sequence[Mapping[str, float]]) -> dict[str, Score]:
+def mean_scores(runs: Sequence[Mapping[str, float]]) -> dict[str, MeanScore]:
     """Average the scores that all runs have; empty without runs."""
     shared = [name for name in runs[0] if all(name in run for run in runs)] if runs else []
     values = {name: [run[name] for run in runs] for name in shared}
     return {
-        name: Score(statistics.fmean(found), statistics.stdev(found) if len(found) > 1 else None)
+        name: MeanScore(
+            statistics.fmean(found), statistics.stdev(found) if len(found) > 1 else None
+        )
         for name, found in values.items()
     }
 

@@ -16,7 +16,7 @@ from ..runs.config import HyperParameters, RunConfig
 from ..runs.defaults import CHOSEN
 from ..runs.folder import CONFIG, METRICS, RECORD, RunFolder
 from .names import benchmark_name, distinct_names, model_name, system_identity
-from .scores import Score, mean_scores
+from .scores import MeanScore, mean_scores
 
 #: Metrics and scores by which systems are compared; the first metric that a test set has counts.
 _COMPARED = {
@@ -105,12 +105,12 @@ class Benchmark:
         runs = (run for run in system.runs if digest in run.evaluations)
         return {run.config.seed: run.evaluations[digest] for run in runs}
 
-    def means(self, system: ReportedSystem) -> dict[str, Score]:
+    def means(self, system: ReportedSystem) -> dict[str, MeanScore]:
         """Return a system's scores over its tested runs; empty if not tested on these rows."""
         return self._means.get(system.name, {})
 
     @cached_property
-    def _means(self) -> dict[str, dict[str, Score]]:
+    def _means(self) -> dict[str, dict[str, MeanScore]]:
         evaluations = {system.name: self.evaluations(system).values() for system in self.systems}
         return {name: mean_scores([e.scores for e in runs]) for name, runs in evaluations.items()}
 

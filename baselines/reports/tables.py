@@ -6,7 +6,7 @@ from ...builders.core.registry import builders, get_builder
 from ...metrics.rows import Rows
 from .names import data_name
 from .published import PaperRow, find_published, merge_published
-from .scores import Score, place_of, score_title
+from .scores import MeanScore, place_of, score_title
 from .systems import Benchmark, ReportedSystem
 
 
@@ -56,14 +56,14 @@ def score_table(benchmark: Benchmark, names: Sequence[str]) -> Rows:
     return rows
 
 
-def best_means(means: Sequence[Mapping[str, Score]], names: Sequence[str]) -> dict[str, float]:
+def best_means(means: Sequence[Mapping[str, MeanScore]], names: Sequence[str]) -> dict[str, float]:
     """Return the best mean of each score that has at least two different means."""
     by_name = {name: [found[name].mean for found in means if name in found] for name in names}
     by_name.pop("unanswered", None)
     return {name: max(values) for name, values in by_name.items() if len(set(values)) > 1}
 
 
-def mean_cell(means: Mapping[str, Score], name: str, best: Mapping[str, float]) -> str:
+def mean_cell(means: Mapping[str, MeanScore], name: str, best: Mapping[str, float]) -> str:
     """Write a mean as a percentage, bold if it is the best; empty if there is none."""
     if name not in means:
         return ""

@@ -26,7 +26,7 @@ from ..reports.published import (
     published_results,
     split_source,
 )
-from ..reports.scores import Place, Score, full_title, mean_scores, place_of
+from ..reports.scores import MeanScore, Place, full_title, mean_scores, place_of
 from ..reports.systems import collect_runs
 from .at_hand import Given
 from .entries import Entry
@@ -53,7 +53,7 @@ class ScoredSystem:
     name: str
     trained_on: str
     n_runs: int = 1
-    scores: dict[Place, Score] = field(default_factory=dict)
+    scores: dict[Place, MeanScore] = field(default_factory=dict)
     datasets: list[Mapping[str, Any]] = field(default_factory=list)
     results: _Metrics = field(default_factory=dict)
 
@@ -193,7 +193,7 @@ def _paper_rows(
     return rows
 
 
-def _in_columns(system: ScoredSystem, places: Sequence[Place]) -> dict[Place, Score]:
+def _in_columns(system: ScoredSystem, places: Sequence[Place]) -> dict[Place, MeanScore]:
     """Return a system's scores for the columns; on a test set of one's own, those of that name."""
     found = {place: system.scores[place] for place in places if place in system.scores}
     if found or len({test for test, _ in places}) > 1:

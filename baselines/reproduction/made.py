@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from ...builders.core.markdown import markdown_table
-from ..reports.scores import Score
+from ..reports.scores import MeanScore
 
 
 class Options(NamedTuple):
@@ -26,7 +26,7 @@ class Options(NamedTuple):
 class Percent(NamedTuple):
     """A score as a percentage, with the number of decimals shown."""
 
-    score: Score
+    score: MeanScore
     decimals: int = 2
 
     def __str__(self) -> str:

@@ -8,6 +8,7 @@ After a text was changed on purpose, write the hashes anew, and say why in the c
 import hashlib
 import json
 import os
+import shutil
 from pathlib import Path
 
 import matplotlib
@@ -205,6 +206,19 @@ def test_report(name, parts, runs, found_rows, tmp_path):
     made = {path.name: path.read_bytes() for path in sorted(output.iterdir())}
     made["answer"] = text(answer | {"report": ""})
     check(f"report on {name}", made)
+
+
+def test_the_same_runs_give_the_same_bytes(runs, found_rows, tmp_path):
+    def report(folders):
+        nlihub.baselines.report(folders, tmp_path / "report")
+        return {path.name: path.read_bytes() for path in (tmp_path / "report").iterdir()}
+
+    parts = [runs / part for part in ("alone", "bert", "tiny")]
+    first = report(parts)
+    assert report(parts[::-1]) == first
+    moved = [shutil.copytree(path, tmp_path / "elsewhere" / path.name) for path in parts]
+    assert report(moved) == first
+    assert str(runs.parent).encode() not in first["report.md"]
 
 
 def test_the_list(runs, versions):

@@ -280,18 +280,7 @@ def test_a_version_that_was_changed_is_refused(mechanisms, tmp_path):
         nlihub.reproduce("bionli/table-2", sources=changed)
 
 
-def test_the_possible_negatives_stand_beside_the_papers(mechanisms, tmp_path):
-    found = nlihub.reproduce("bionli/figure-1", sources=mechanisms, output=tmp_path / "out")
-    assert "Mechanisms (%)" in (tmp_path / "out/bionli-figure-1.svg").read_text()
-    rows = {row["kinds of negatives"]: row for row in rows_of(found, "Share of mechanisms, %")}
-    assert [rows[2][name] for name in ("paper", "ours", "difference")] == [5.7, 50.0, 44.3]
-    assert [rows[3][name] for name in ("paper", "ours")] == [35.1, 50.0]
-
-
 def test_examples_are_rows_of_the_version(mechanisms, patterns):
-    found = nlihub.reproduce("bionli/table-4", sources=mechanisms)
-    (rows,) = [table["rows"] for table in found["tables"]]
-    assert {row[0] for row in rows} <= {"positive", "SEN", "SEP", "VNeg"}
     found = nlihub.reproduce("bionli/table-1", sources=mechanisms)
     assert [row[0] for row in found["tables"][0]["rows"]] == ["entailment", "not_entailment"]
     with pytest.raises(UsageError, match="has no row of the groups 15, 16"):
@@ -404,11 +393,9 @@ def test_systems_on_other_datasets_are_left_out(runs):
         nlihub.reproduce("bionli/table-5", sources=runs)
 
 
-def test_shots_are_those_of_the_report(runs, tmp_path):
-    found = nlihub.reproduce("spacenli/figure-3", sources=runs, output=tmp_path)
-    rows = rows_of(found, "Ours on spacenli/few_shot")
+def test_shots_are_those_of_the_report(runs):
+    rows = rows_of(nlihub.reproduce("spacenli/figure-3", sources=runs), "Ours on spacenli/few_shot")
     assert [row["shots"] for row in rows if not row["system"].startswith("*")] == [0, 5]
-    assert (tmp_path / "spacenli-figure-3.png").read_bytes().startswith(b"\x89PNG")
     with pytest.raises(UsageError, match="several numbers of shots"):
         nlihub.reproduce("spacenli/figure-3", sources=runs / "bert")
 
@@ -436,9 +423,8 @@ def patterns(tmp_path_factory):
     return version.folder, folder
 
 
-@pytest.mark.parametrize("figure", ["2", "4", "5", "6"])
-def test_figures_are_drawn_and_their_values_listed(patterns, figure, tmp_path):
-    version, folder = patterns
+def test_figures_are_drawn_and_their_values_listed(patterns, tmp_path):
+    (version, folder), figure = patterns, "5"
     found = nlihub.reproduce(
         f"spacenli/figure-{figure}",
         sources=version,
@@ -457,48 +443,7 @@ def test_figures_are_drawn_and_their_values_listed(patterns, figure, tmp_path):
     assert "<svg" in Path(names[3]).read_text()
     ours = [row for row in found["tables"][0]["rows"] if row[0] == "ours"]
     assert len(ours) == 1
-    assert all(cell is not None for cell in ours[0][4:]) == (figure != "4")  # it has no 102f
-
-
-def test_errors_that_people_coded(patterns, tmp_path):
-    version, folder = patterns
-    (tmp_path / "codes.csv").write_text("code,description\nabbreviation,short\nother,else\n")
-    nlihub.annotation.sample_errors(
-        folder / "plain.parquet", str(version), tmp_path / "errors", tmp_path / "codes.csv", 4
-    )
-    sheets = sorted((tmp_path / "errors").rglob("*.csv"))
-    found = nlihub.reproduce("bionli/table-6", sources=tmp_path / "errors")
-    rows = {row[""]: row for row in rows_of(found, "Errors")}
-    assert rows["errors drawn"]["ours"] == 4
-    assert rows["abbreviation %"]["paper"] == 10
-    assert sheets
-
-
-def test_a_breakdown_by_expressions(patterns):
-    version, folder = patterns
-    found = nlihub.reproduce(
-        "spacenli/section-5", sources=version, predictions=folder / "plain.parquet"
-    )
-    (ours,) = [row for row in found["tables"][0]["rows"] if row[0] == "ours"]
-    assert ours[4:] == [100.0, None]  # none of the problems has "between"
-
-
-def test_neutral_pairs_by_how_they_were_made(tmp_path):
-    categories = ("BothRand", "FirstRand", "SecondRand")
-    rows = [{"label": "neutral", "category": c} for c in categories for _ in range(2)]
-    rows += [{"label": "reasoning", "category": "Thus"}]
-    version = build_rows(tmp_path, SciNLI.SPEC, {"test": rows})
-    ids = version.table("default", "test", ["id"])["id"]
-    predicted = ["neutral", "neutral", "neutral", "reasoning", "reasoning", "reasoning", "neutral"]
-    pq.write_table(pa.table({"id": ids, "prediction": predicted}), tmp_path / "mine.parquet")
-    found = nlihub.reproduce(
-        "scinli/figure-1",
-        sources=version.folder,
-        predictions=tmp_path / "mine.parquet",
-        output=tmp_path / "out",
-    )
-    assert found["tables"][0]["rows"][0][4:] == [100.0, 0.0, 50.0]
-    assert (tmp_path / "out/scinli-figure-1.png").read_bytes().startswith(b"\x89PNG")
+    assert all(cell is not None for cell in ours[0][4:])
 
 
 def test_results_of_score_give_the_same(patterns, tmp_path):
@@ -549,30 +494,6 @@ def test_rows_from_papers_have_no_groups_to_map(tmp_path):
 # --- made from people and from the package ---
 
 
-def test_negatives_that_experts_judged(tmp_path):
-    rows = [row for n in range(8) for row in mechanism(f"m{n}", "positive", "GEN", "GEN-ND")]
-    version = build_rows(tmp_path / "built", BioNLI.SPEC, {"test": rows}).folder
-    batches = tmp_path / "batches"
-    made = nlihub.annotation.sample_negatives(
-        version, batches, strategies=["GEN", "GEN-ND"], n_pairs=4
-    )
-    for sheet in made.sheets.glob("*.csv"):
-        text = sheet.read_text(encoding="utf-8-sig")
-        sheet.write_text(re.sub(r",\r?$", ",no", text, flags=re.MULTILINE), encoding="utf-8-sig")
-    nlihub.annotation.import_answers(batches, sorted(made.sheets.glob("*.csv")))
-    found = nlihub.reproduce("bionli/section-3.5", sources=[batches, version])
-    rows = {row[""]: row for row in rows_of(found, "Agreement")}
-    assert rows["true negatives %, GEN"] == {
-        "": "true negatives %, GEN",
-        "paper": 88,
-        "ours": 100.0,
-        "difference": 12.0,
-    }
-    assert [rows["pairs"][name] for name in ("paper", "ours")] == [50, 4]
-    with pytest.raises(UsageError, match="needs a folder of errors that people have coded"):
-        nlihub.reproduce("bionli/table-6", sources=[batches, version])
-
-
 @pytest.mark.parametrize(
     "id_", ["scinli/table-2", "mscinli/table-11", "bionli/table-7", "bionli/table-8"]
 )
@@ -583,18 +504,6 @@ def test_what_the_package_holds_is_that_of_the_paper(id_):
     assert known
     assert {row["difference"] for row in known} == {0}
     assert not found["files"]
-
-
-def test_the_prompts_are_shown():
-    questions = rows_of(nlihub.reproduce("mscinli/table-18"), "Questions")
-    assert [row["prompt"] for row in questions] == ["p1", "p2", "p3"]
-
-
-def test_what_cannot_be_made_shows_the_papers_numbers_and_why():
-    found = nlihub.reproduce("mscinli/table-20")
-    (table,) = found["tables"]
-    assert ["SciNLI on SciNLI", 86.03] in table["rows"]
-    assert found["why"] in found["markdown"]
 
 
 # --- wrong use ---

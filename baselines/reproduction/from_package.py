@@ -10,17 +10,17 @@ from ...builders.procedures.papers.phrases import LinkingPhrases
 from ..systems.prompting.prompts import FORMS, get_prompt
 from .at_hand import Given
 from .entries import Entry
-from .made import Made, Options, Table, compare_numbers
+from .tables import Options, Reproduced, Table, compare_numbers
 
 #: Tables that show a list, and its sizes or settings by the paper's names.
 _Lexicon = tuple[list[Table], Mapping[str, Any]]
 
 
-def make_lexicon(entry: Entry, given: Given, options: Options) -> Made:
+def make_lexicon(entry: Entry, given: Given, options: Options) -> Reproduced:
     """Show a list that the package holds, its size or settings beside the paper's."""
     tables, ours = _LEXICONS[entry.options["of"]]()
     compared = compare_numbers("Compared", entry.numbers, ours)
-    return Made([*tables, compared], used=set(entry.numbers))
+    return Reproduced([*tables, compared], used=set(entry.numbers))
 
 
 def _linking_phrases() -> _Lexicon:

@@ -14,10 +14,10 @@ from ...builders.annotation.task import review
 from ...loaders.errors import UsageError
 from .at_hand import Given
 from .entries import Entry
-from .made import Made, Options, compare_numbers
+from .tables import Options, Reproduced, compare_numbers
 
 
-def make_agreement(entry: Entry, given: Given, options: Options) -> Made:
+def make_agreement(entry: Entry, given: Given, options: Options) -> Reproduced:
     """Review annotation batches, the paper's figures beside ours.
 
     Raises:
@@ -27,7 +27,7 @@ def make_agreement(entry: Entry, given: Given, options: Options) -> Made:
     return _compare(entry, "Agreement", given["annotation batches"])
 
 
-def make_errors(entry: Entry, given: Given, options: Options) -> Made:
+def make_errors(entry: Entry, given: Given, options: Options) -> Reproduced:
     """Tally the codes that people gave to errors, the paper's shares beside ours.
 
     Raises:
@@ -37,7 +37,7 @@ def make_errors(entry: Entry, given: Given, options: Options) -> Made:
     return _compare(entry, "Errors", given["coded errors"])
 
 
-def _compare(entry: Entry, title: str, folders: Sequence[Path]) -> Made:
+def _compare(entry: Entry, title: str, folders: Sequence[Path]) -> Reproduced:
     if len(folders) > 1:
         listed = ", ".join(map(str, folders))
         raise UsageError(f"{entry.id} is measured on one folder, not on {listed}.")
@@ -46,7 +46,7 @@ def _compare(entry: Entry, title: str, folders: Sequence[Path]) -> Made:
         raise UsageError(f"{folders[0]} asks another question than {entry.id}.")
     known = {name: value for name, value in ours.items() if value is not None}
     table = compare_numbers(title, entry.numbers, known)
-    return Made([table], [f"Ours: {folders[0]}."], set(entry.numbers))
+    return Reproduced([table], [f"Ours: {folders[0]}."], set(entry.numbers))
 
 
 def _figures(

@@ -30,7 +30,7 @@ from ..reports.scores import MeanScore, Place, full_title, mean_scores, place_of
 from ..reports.systems import collect_runs
 from .at_hand import Given
 from .entries import Entry
-from .made import Cell, Made, Options, Percent, Table
+from .tables import Cell, Options, Percent, Reproduced, Table
 
 #: By name of the metric, the result of a run.
 _Metrics = Mapping[str, Mapping[str, Any]]
@@ -58,7 +58,7 @@ class ScoredSystem:
     results: _Metrics = field(default_factory=dict)
 
 
-def make_scores(entry: Entry, given: Given, options: Options) -> Made:
+def make_scores(entry: Entry, given: Given, options: Options) -> Reproduced:
     """Show scores of systems beside the paper's, and the picture of a figure.
 
     Raises:
@@ -92,7 +92,7 @@ def make_scores(entry: Entry, given: Given, options: Options) -> Made:
     titles = [f"{test}: " * are_many + full_title(name) for test, name in places]
     columns = ("", "system", "trained on", "runs", *titles)
     table = Table(f"{entry.source}: percentages", columns, rows)
-    made = Made([table], [*_notes(places, systems), *others])
+    made = Reproduced([table], [*_notes(places, systems), *others])
     if pictured:
         made.notes.append(f"The picture shows {', '.join(system.name for system in pictured)}.")
         made.draw = lambda output: _draw(entry, pictured, output)
@@ -245,7 +245,7 @@ def _draw(entry: Entry, pictured: Sequence[ScoredSystem], output: Path) -> None:
         plot(kind, files, output, names=[system.name for system in pictured], **options)
 
 
-def make_shots(entry: Entry, given: Given, options: Options) -> Made:
+def make_shots(entry: Entry, given: Given, options: Options) -> Reproduced:
     """Show scores by the number of shots, as a report on the runs does.
 
     Raises:
@@ -269,4 +269,4 @@ def make_shots(entry: Entry, given: Given, options: Options) -> Made:
             first = compared[0]
             save_figure(plot_shots(first.means, first.benchmark.compared[:1]), output)
 
-    return Made(tables, draw=draw)
+    return Reproduced(tables, draw=draw)

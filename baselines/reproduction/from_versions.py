@@ -21,10 +21,10 @@ from ...builders.versions.version import BuiltVersion
 from ...loaders.errors import UnmeasuredError, UsageError, needs_extra
 from .at_hand import Given
 from .entries import Entry
-from .made import COMPARED, Cell, Made, Options, Table, compare
+from .tables import Options, Reproduced, Table, compare
 
 
-def make_statistics(entry: Entry, given: Given, options: Options) -> Made:
+def make_statistics(entry: Entry, given: Given, options: Options) -> Reproduced:
     """Measure an entry's parts on a version, the paper's figures beside ours.
 
     Raises:
@@ -34,13 +34,13 @@ def make_statistics(entry: Entry, given: Given, options: Options) -> Made:
         NLIHubError: The sources are missing, or not those of the dataset.
     """
     version, config = _open(entry, given, options)
-    made = Made(notes=[_describe(version, config)])
+    made = Reproduced(notes=[_describe(version, config)])
     if version.manifest.dataset != entry.dataset:
         made.notes.append(
             f"Ours is another dataset than the paper's {entry.dataset}, so its numbers differ."
         )
     for part in entry.options["parts"]:
-        _PARTS[part](made, entry, version, config, options)
+        _PARTS[part](made, entry, version, config, options.parser)
     return made
 
 
@@ -80,72 +80,70 @@ def _describe(version: BuiltVersion, config: str) -> str:
 
 
 def _add_counts(
-    made: Made, entry: Entry, version: BuiltVersion, config: str, options: Options
+    made: Reproduced, entry: Entry, version: BuiltVersion, config: str, parser: str | None
 ) -> None:
     spec = get_builder(entry.dataset).SPEC
     published = spec.published.get(entry.options.get("config", spec.default_config), {})
     unit = entry.options.get("unit", "rows")
-    # A paper's share is the one that it prints, of the rows with the same first value.
-    shares = ("paper %", "ours %") if any(key.endswith(" %") for key in entry.numbers) else ()
     for name in entry.options["by"]:
-        rows: list[list[Cell]] = []
+        rows, shares = [], []
         counts = count_values(version, config, [name], published)
         for count in counts:
-            value = ", ".join(map(str, count.value))
-            made.used |= {value, f"{value} %"} & set(entry.numbers)
+            value, cells = ", ".join(map(str, count.value)), (count.split, *count.value)
+            made.used |= {value, f"{value} %"}
             if unit == "rows":
-                compared = compare(count.published, count.rows)
+                rows.append((*cells, count.published, count.rows))
             else:
-                compared = compare(entry.numbers.get(value), count.groups)
-            if shares:
-                part = (count.split, count.value[:-1])
-                whole = sum(c.rows for c in counts if (c.split, c.value[:-1]) == part)
-                ours = count.rows if unit == "rows" else count.groups
-                compared += [entry.numbers.get(f"{value} %"), round(100 * ours / whole, 1)]
-            rows.append([count.split, *count.value, *compared])
-        columns = ("split", *name.split("+"), *COMPARED, *shares)
-        made.tables.append(Table(f"{unit.capitalize()} by {name}", columns, rows))
+                rows.append((*cells, entry.numbers.get(value), count.groups))
+            # Of the rows with the same first value, as a paper prints them.
+            alike = (c.rows for c in counts if (c.split, *c.value)[:-1] == cells[:-1])
+            share = round(100 * count.rows / sum(alike), 1)
+            shares.append((*cells, entry.numbers.get(f"{value} %"), share))
+        head = ("split", *name.split("+"))
+        made.tables.append(compare(f"{unit.capitalize()} by {name}", head, rows))
+        if any(paper is not None for *_, paper, _ in shares):
+            made.tables.append(compare(f"Shares by {name}, %", head, shares))
 
 
 def _add_texts(
-    made: Made, entry: Entry, version: BuiltVersion, config: str, options: Options
+    made: Reproduced, entry: Entry, version: BuiltVersion, config: str, parser: str | None
 ) -> None:
-    spec = get_builder(entry.dataset).SPEC
+    def published(part: str) -> Mapping[str, float]:
+        return published_texts(entry.dataset, get_builder(entry.dataset).SPEC.default_config, part)
+
     figures = {
         "premise_tokens": "words of a premise",
         "hypothesis_tokens": "words of a hypothesis",
         "overlap": "overlap %",
     }
-    rows: list[list[Cell]] = []
-    for text in describe_texts(version, config, tally_texts(version, config)):
-        published = published_texts(spec.name, spec.default_config, text.part)
-        for name, title in figures.items():
-            rows.append([text.part, title, *compare(published.get(name), getattr(text, name))])
-    if options.parser is None:
+    rows = [
+        (text.part, title, published(text.part).get(name), getattr(text, name))
+        for text in describe_texts(version, config, tally_texts(version, config))
+        for name, title in figures.items()
+    ]
+    if parser is None:
         made.notes.append("S roots were not measured: name a CoreNLP server with --parser URL.")
     else:
-        for roots in parse_texts(version, config, options.parser).roots:
-            published = published_texts(spec.name, spec.default_config, roots.part)
-            for side in ("premise", "hypothesis"):
-                ours = getattr(roots, side).s_roots
-                compared = compare(published.get(f"{side}_s_roots"), ours)
-                rows.append([roots.part, f"S roots of a {side} %", *compared])
-    made.tables.append(Table("Texts", ("rows of", "what", *COMPARED), rows))
+        for roots in parse_texts(version, config, parser).roots:
+            for side, ours in (("premise", roots.premise), ("hypothesis", roots.hypothesis)):
+                theirs = published(roots.part).get(f"{side}_s_roots")
+                rows.append((roots.part, f"S roots of a {side} %", theirs, ours.s_roots))
+    made.tables.append(compare("Texts", ("rows of", "what"), rows))
 
 
 def _add_vocabularies(
-    made: Made, entry: Entry, version: BuiltVersion, config: str, options: Options
+    made: Reproduced, entry: Entry, version: BuiltVersion, config: str, parser: str | None
 ) -> None:
     domains = tallied_domains(tally_texts(version, config))
     rows = [
-        [", ".join(pair.domains), *compare(pair.published_cosine, round(pair.cosine, 4))]
+        (", ".join(pair.domains), pair.published_cosine, round(pair.cosine, 4))
         for pair in compare_vocabularies(version, config, domains).shared
     ]
-    made.tables.append(Table("Cosine of the vocabularies", ("domains", *COMPARED), rows))
+    made.tables.append(compare("Cosine of the vocabularies", ("domains",), rows))
 
 
 def _add_possible_negatives(
-    made: Made, entry: Entry, version: BuiltVersion, config: str, options: Options
+    made: Reproduced, entry: Entry, version: BuiltVersion, config: str, parser: str | None
 ) -> None:
     counts = count_possible_negatives(version, config)
     if not counts:
@@ -155,12 +153,8 @@ def _add_possible_negatives(
     papers = {
         c.split: PUBLISHED_CATEGORIES.get((entry.dataset, "full", c.split), {}) for c in counts
     }
-    rows = [
-        [c.split, c.n_categories, *compare(papers[c.split].get(c.n_categories), c.share)]
-        for c in counts
-    ]
-    columns = ("split", "kinds of negatives", *COMPARED)
-    made.tables.append(Table("Share of mechanisms, %", columns, rows))
+    rows = [(c.split, c.n_categories, papers[c.split].get(c.n_categories), c.share) for c in counts]
+    made.tables.append(compare("Share of mechanisms, %", ("split", "kinds of negatives"), rows))
     first = counts[0].split
     ours = {count.n_categories: count.share / 100 for count in counts if count.split == first}
     made.notes.append(f"The picture shows {first}.")
@@ -174,7 +168,7 @@ def _draw_shares(shares: Mapping[int, float], published: Mapping[int, float], ou
         save_figure(plot_possible_perturbations(shares, published=published or None), output)
 
 
-_Add = Callable[[Made, Entry, BuiltVersion, str, Options], None]
+_Add = Callable[[Reproduced, Entry, BuiltVersion, str, str | None], None]
 _PARTS: Mapping[str, _Add] = {
     "counts": _add_counts,
     "texts": _add_texts,
@@ -183,7 +177,7 @@ _PARTS: Mapping[str, _Add] = {
 }
 
 
-def make_examples(entry: Entry, given: Given, options: Options) -> Made:
+def make_examples(entry: Entry, given: Given, options: Options) -> Reproduced:
     """Show rows of a version: of some groups, or the first of each value of a column.
 
     Raises:
@@ -206,7 +200,7 @@ def make_examples(entry: Entry, given: Given, options: Options) -> Made:
         [labels[row[name]] if name == "label" else row[name] for name in columns] for row in chosen
     ]
     title = f"Rows of {version.manifest.dataset}, {split}"
-    return Made([Table(title, columns, cells)], [_describe(version, config)])
+    return Reproduced([Table(title, columns, cells)], [_describe(version, config)])
 
 
 def _choose(options: Mapping[str, Any], rows: list[dict[str, Any]]) -> list[dict[str, Any]]:

@@ -87,7 +87,7 @@ def reproduce(
         OutputError: A file to write exists.
         MissingExtraError: ``nlihub[plots]`` is not installed, and a picture is to be drawn.
     """
-    from .made import Made, Options, Table
+    from .tables import Options, Reproduced, Table
 
     entry, options = get_entry(name), Options(config, tuple(splits), parser)
     given = find_at_hand(_as_paths(sources), _as_paths(predictions))
@@ -99,7 +99,7 @@ def reproduce(
     for file in files:
         if file.exists():
             raise OutputError(f"{file} exists. Name another folder, or move it away.")
-    made = Made()
+    made = Reproduced()
     if module := MAKERS[entry.maker]:  # imported here, since listing needs none of them
         maker = getattr(import_module(f".{module}", __package__), f"make_{entry.maker}")
         made = maker(entry, given, options)

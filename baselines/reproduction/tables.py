@@ -1,6 +1,6 @@
-"""What is made of an entry, and of what: tables with the paper's numbers beside ours."""
+"""What an entry is reproduced as: tables with the paper's numbers beside ours, notes, a picture."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -41,9 +41,6 @@ class Percent(NamedTuple):
 #: A cell of a table; None is empty.
 Cell = str | int | float | Percent | None
 
-#: The last columns of a table: the paper's number, ours, and the difference.
-COMPARED = ("paper", "ours", "difference")
-
 
 class Table(NamedTuple):
     """A table of a reproduction: its title, the titles of its columns, and its rows."""
@@ -71,8 +68,8 @@ def _show(cell: Cell) -> str:
 
 
 @dataclass
-class Made:
-    """What was made of an entry.
+class Reproduced:
+    """What an entry is reproduced as.
 
     Attributes:
         tables: The tables, the main one first.
@@ -87,11 +84,21 @@ class Made:
     draw: Callable[[Path], None] | None = None
 
 
-def compare(paper: Any, ours: Any) -> list[Cell]:
-    """Return the cells of ``COMPARED``; the difference is empty without both numbers."""
-    are_numbers = all(isinstance(value, int | float) for value in (paper, ours))
-    # Without noise of the last digits.
-    return [paper, ours, round(ours - paper, 6) if are_numbers else None]
+def compare(title: str, head: Sequence[str], rows: Iterable[Sequence[Any]]) -> Table:
+    """Return a table whose rows end with the paper's number, ours, and their difference.
+
+    Args:
+        title: What it shows.
+        head: The titles of the first columns.
+        rows: The cells of these columns, then the paper's number and ours; None for none.
+    """
+    compared = []
+    for *cells, paper, ours in rows:
+        are_numbers = all(isinstance(value, int | float) for value in (paper, ours))
+        # Without noise of the last digits.
+        difference = round(ours - paper, 6) if are_numbers else None
+        compared.append([*cells, paper, ours, difference])
+    return Table(title, (*head, "paper", "ours", "difference"), compared)
 
 
 def compare_numbers(
@@ -99,5 +106,4 @@ def compare_numbers(
 ) -> Table:
     """Return a table of the paper's numbers and ours by name."""
     names = dict.fromkeys([*paper, *ours])
-    rows = [[name, *compare(paper.get(name), ours.get(name))] for name in names]
-    return Table(title, ("", *COMPARED), rows)
+    return compare(title, ("",), ((name, paper.get(name), ours.get(name)) for name in names))

@@ -17,7 +17,7 @@ from ..loaders.paths import local_path
 from ..loaders.progress import Tell, silent
 from .evaluation.gold import GoldRows
 from .evaluation.order import interleave
-from .reproduction.at_hand import has_sources
+from .reproduction.inputs import has_sources
 from .running import run
 from .runs.config import HyperParameters, RunConfig
 from .runs.data import read_run_rows

@@ -8,7 +8,7 @@ import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cache
+from functools import cache, cached_property
 from importlib.resources import files
 from typing import Any, NamedTuple
 
@@ -76,7 +76,7 @@ class PublishedResult:
         """Return the number of decimals of the paper's percentages."""
         return _DECIMALS.get(self.source.partition(",")[0], 2)
 
-    @property
+    @cached_property
     def places(self) -> dict[Place, MeanScore]:
         """Return the scores by the test set that each covers: see ``place_of``."""
         return {place_of(self.test, name): score for name, score in self.scores.items()}

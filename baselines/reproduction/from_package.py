@@ -8,15 +8,15 @@ from ...builders.procedures.abstracts.generate.generate import GenerationSetting
 from ...builders.procedures.abstracts.mechanisms.rules import read_phrases
 from ...builders.procedures.papers.phrases import LinkingPhrases
 from ..systems.prompting.prompts import FORMS, get_prompt
-from .at_hand import Given
 from .entries import Entry
+from .inputs import Inputs
 from .tables import Options, Reproduced, Table, compare_numbers
 
 #: Tables that show a list, and its sizes or settings by the paper's names.
 _Lexicon = tuple[list[Table], Mapping[str, Any]]
 
 
-def make_lexicon(entry: Entry, given: Given, options: Options) -> Reproduced:
+def make_lexicon(entry: Entry, inputs: Inputs, options: Options) -> Reproduced:
     """Show a list that the package holds, its size or settings beside the paper's."""
     tables, ours = _LEXICONS[entry.options["of"]]()
     compared = compare_numbers("Compared", entry.numbers, ours)

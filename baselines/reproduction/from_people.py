@@ -12,29 +12,29 @@ from ...builders.annotation.agreement import (
 from ...builders.annotation.pattern_labels import PatternValidation
 from ...builders.annotation.task import review
 from ...loaders.errors import UsageError
-from .at_hand import Given
 from .entries import Entry
+from .inputs import Inputs
 from .tables import Options, Reproduced, compare_numbers
 
 
-def make_agreement(entry: Entry, given: Given, options: Options) -> Reproduced:
+def make_agreement(entry: Entry, inputs: Inputs, options: Options) -> Reproduced:
     """Review annotation batches, the paper's figures beside ours.
 
     Raises:
         UsageError: There are several folders of batches, or they ask another question.
         AnnotationError: The batches or the answers are malformed.
     """
-    return _compare(entry, "Agreement", given["annotation batches"])
+    return _compare(entry, "Agreement", inputs["annotation batches"])
 
 
-def make_errors(entry: Entry, given: Given, options: Options) -> Reproduced:
+def make_errors(entry: Entry, inputs: Inputs, options: Options) -> Reproduced:
     """Tally the codes that people gave to errors, the paper's shares beside ours.
 
     Raises:
         UsageError: There are several folders of errors.
         AnnotationError: The folder, or an answer in it, is malformed.
     """
-    return _compare(entry, "Errors", given["coded errors"])
+    return _compare(entry, "Errors", inputs["coded errors"])
 
 
 def _compare(entry: Entry, title: str, folders: Sequence[Path]) -> Reproduced:

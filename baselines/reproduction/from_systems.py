@@ -28,8 +28,8 @@ from ..reports.published import (
 )
 from ..reports.scores import MeanScore, Place, full_title, mean_scores, place_of
 from ..reports.systems import collect_runs
-from .at_hand import Given
 from .entries import Entry
+from .inputs import Inputs
 from .tables import Cell, Options, Percent, Reproduced, Table
 
 #: By name of the metric, the result of a run.
@@ -58,7 +58,7 @@ class ScoredSystem:
     results: _Metrics = field(default_factory=dict)
 
 
-def make_scores(entry: Entry, given: Given, options: Options) -> Reproduced:
+def make_scores(entry: Entry, inputs: Inputs, options: Options) -> Reproduced:
     """Show scores of systems beside the paper's, and the picture of a figure.
 
     Raises:
@@ -68,7 +68,7 @@ def make_scores(entry: Entry, given: Given, options: Options) -> Reproduced:
     sources = set(entry.options.get("from", [entry.source]))
     published = [r for r in published_results() if sources & set(split_source(r.source))]
     places = _places(entry, published)
-    found = list(_read_systems(entry, {test for test, _ in places}, given, options))
+    found = list(_read_systems(entry, {test for test, _ in places}, inputs, options))
     systems = [system for system in found if system.datasets]
     others = [f"Left out: {s.name}, tested on another dataset." for s in found if not s.datasets]
     if not systems:
@@ -92,23 +92,25 @@ def make_scores(entry: Entry, given: Given, options: Options) -> Reproduced:
     titles = [f"{test}: " * are_many + full_title(name) for test, name in places]
     columns = ("", "system", "trained on", "runs", *titles)
     table = Table(f"{entry.source}: percentages", columns, rows)
-    made = Reproduced([table], [*_notes(places, systems), *others])
+    result = Reproduced([table], [*_notes(places, systems), *others])
     if pictured:
-        made.notes.append(f"The picture shows {', '.join(system.name for system in pictured)}.")
-        made.draw = lambda output: _draw(entry, pictured, output)
-    return made
+        result.notes.append(f"The picture shows {', '.join(system.name for system in pictured)}.")
+        result.draw = lambda output: _draw(entry, pictured, output)
+    return result
 
 
 def _read_systems(
-    entry: Entry, tests: set[str], given: Given, options: Options
+    entry: Entry, tests: set[str], inputs: Inputs, options: Options
 ) -> Iterator[ScoredSystem]:
     """Yield all systems that are at hand, with the scores on the entry's test sets."""
-    files = [*given["results"], *given["predictions"]]
+    files = [*inputs["results"], *inputs["predictions"]]
     stems = [path.stem for path in files]
     for path in files:
         name = path.stem if stems.count(path.stem) == 1 else str(path)
-        is_result = path in given["results"]
-        found = json.loads(path.read_text()) if is_result else _score(entry, path, given, options)
+        if path in inputs["results"]:
+            found = json.loads(path.read_text(encoding="utf-8"))
+        else:
+            found = _score(entry, path, inputs, options)
         try:
             runs = found.get("runs") or [found["metrics"]]
             yield _scored(entry, tests, name, "", [(found["dataset"], runs, runs[0])])
@@ -117,9 +119,9 @@ def _read_systems(
                 f"The result {name} is malformed ({error!r}); expected what nlihub score --json "
                 "says."
             ) from None
-    if not given["runs"]:
+    if not inputs["runs"]:
         return
-    collection = collect_runs(given["runs"])
+    collection = collect_runs(inputs["runs"])
     for system in collection.systems:
         evaluated = [
             (b.dataset, [e.metrics for e in runs.values()], b.middle_run(system).metrics)
@@ -150,10 +152,10 @@ def _scored(
     return system
 
 
-def _score(entry: Entry, path: Path, given: Given, options: Options) -> dict[str, Any]:
-    dataset, folder = entry.dataset, next(iter(given["source files"]), None)
-    if given["version"]:
-        dataset, folder = str(given["version"][0]), None
+def _score(entry: Entry, path: Path, inputs: Inputs, options: Options) -> dict[str, Any]:
+    dataset, folder = entry.dataset, next(iter(inputs["source files"]), None)
+    if inputs["version"]:
+        dataset, folder = str(inputs["version"][0]), None
     by = entry.options.get("by", ())
     split = next(iter(options.splits), None)
     return score(path, dataset, config=options.config, split=split, folder=folder, by=by)
@@ -245,16 +247,16 @@ def _draw(entry: Entry, pictured: Sequence[ScoredSystem], output: Path) -> None:
         plot(kind, files, output, names=[system.name for system in pictured], **options)
 
 
-def make_shots(entry: Entry, given: Given, options: Options) -> Reproduced:
+def make_shots(entry: Entry, inputs: Inputs, options: Options) -> Reproduced:
     """Show scores by the number of shots, as a report on the runs does.
 
     Raises:
         UsageError: No system was trained on several numbers of shots.
     """
-    compared = compare_by("n_shots", collect_runs(given["runs"]))
+    compared = compare_by("n_shots", collect_runs(inputs["runs"]))
     if not compared:
         raise UsageError(
-            f"{', '.join(map(str, given['runs']))}: no system has runs with several numbers of "
+            f"{', '.join(map(str, inputs['runs']))}: no system has runs with several numbers of "
             f"shots. Make them: {entry.commands[0]}."
         )
     tables = [

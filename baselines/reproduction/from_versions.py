@@ -19,12 +19,12 @@ from ...builders.statistics.vocabulary import compare_vocabularies
 from ...builders.versions.open import open_version
 from ...builders.versions.version import BuiltVersion
 from ...loaders.errors import UnmeasuredError, UsageError, needs_extra
-from .at_hand import Given
 from .entries import Entry
+from .inputs import Inputs
 from .tables import Options, Reproduced, Table, compare
 
 
-def make_statistics(entry: Entry, given: Given, options: Options) -> Reproduced:
+def make_statistics(entry: Entry, inputs: Inputs, options: Options) -> Reproduced:
     """Measure an entry's parts on a version, the paper's figures beside ours.
 
     Raises:
@@ -33,27 +33,27 @@ def make_statistics(entry: Entry, given: Given, options: Options) -> Reproduced:
         VerificationError: A file of the version was changed since it was built.
         NLIHubError: The sources are missing, or not those of the dataset.
     """
-    version, config = _open(entry, given, options)
-    made = Reproduced(notes=[_describe(version, config)])
+    version, config = _open(entry, inputs, options)
+    result = Reproduced(notes=[_describe(version, config)])
     if version.manifest.dataset != entry.dataset:
-        made.notes.append(
+        result.notes.append(
             f"Ours is another dataset than the paper's {entry.dataset}, so its numbers differ."
         )
     for part in entry.options["parts"]:
-        _PARTS[part](made, entry, version, config, options.parser)
-    return made
+        _PARTS[part](result, entry, version, config, options.parser)
+    return result
 
 
-def _open(entry: Entry, given: Given, options: Options) -> tuple[BuiltVersion, str]:
+def _open(entry: Entry, inputs: Inputs, options: Options) -> tuple[BuiltVersion, str]:
     """Open the version given, or built from the sources; return it with the config to measure."""
-    spec, versions = get_builder(entry.dataset).SPEC, given["version"]
+    spec, versions = get_builder(entry.dataset).SPEC, inputs["version"]
     if len(versions) > 1:
         listed = ", ".join(map(str, versions))
         raise UsageError(f"{entry.id} is measured on one version, not on {listed}. Name one.")
     if versions:
         version = BuiltVersion(versions[0]).require_whole()
     else:
-        sources = next(iter(given["source files"]), None)
+        sources = next(iter(inputs["source files"]), None)
         version = open_version(entry.dataset, folder=sources, splits=options.splits)
     manifest = version.manifest
     if tuple(manifest.labels) != tuple(spec.labels):
@@ -80,7 +80,7 @@ def _describe(version: BuiltVersion, config: str) -> str:
 
 
 def _add_counts(
-    made: Reproduced, entry: Entry, version: BuiltVersion, config: str, parser: str | None
+    result: Reproduced, entry: Entry, version: BuiltVersion, config: str, parser: str | None
 ) -> None:
     spec = get_builder(entry.dataset).SPEC
     published = spec.published.get(entry.options.get("config", spec.default_config), {})
@@ -90,7 +90,7 @@ def _add_counts(
         counts = count_values(version, config, [name], published)
         for count in counts:
             value, cells = ", ".join(map(str, count.value)), (count.split, *count.value)
-            made.used |= {value, f"{value} %"}
+            result.used |= {value, f"{value} %"}
             if unit == "rows":
                 rows.append((*cells, count.published, count.rows))
             else:
@@ -100,13 +100,13 @@ def _add_counts(
             share = round(100 * count.rows / sum(alike), 1)
             shares.append((*cells, entry.numbers.get(f"{value} %"), share))
         head = ("split", *name.split("+"))
-        made.tables.append(compare(f"{unit.capitalize()} by {name}", head, rows))
+        result.tables.append(compare(f"{unit.capitalize()} by {name}", head, rows))
         if any(paper is not None for *_, paper, _ in shares):
-            made.tables.append(compare(f"Shares by {name}, %", head, shares))
+            result.tables.append(compare(f"Shares by {name}, %", head, shares))
 
 
 def _add_texts(
-    made: Reproduced, entry: Entry, version: BuiltVersion, config: str, parser: str | None
+    result: Reproduced, entry: Entry, version: BuiltVersion, config: str, parser: str | None
 ) -> None:
     def published(part: str) -> Mapping[str, float]:
         return published_texts(entry.dataset, get_builder(entry.dataset).SPEC.default_config, part)
@@ -122,28 +122,28 @@ def _add_texts(
         for name, title in figures.items()
     ]
     if parser is None:
-        made.notes.append("S roots were not measured: name a CoreNLP server with --parser URL.")
+        result.notes.append("S roots were not measured: name a CoreNLP server with --parser URL.")
     else:
         for roots in parse_texts(version, config, parser).roots:
             for side, ours in (("premise", roots.premise), ("hypothesis", roots.hypothesis)):
                 theirs = published(roots.part).get(f"{side}_s_roots")
                 rows.append((roots.part, f"S roots of a {side} %", theirs, ours.s_roots))
-    made.tables.append(compare("Texts", ("rows of", "what"), rows))
+    result.tables.append(compare("Texts", ("rows of", "what"), rows))
 
 
 def _add_vocabularies(
-    made: Reproduced, entry: Entry, version: BuiltVersion, config: str, parser: str | None
+    result: Reproduced, entry: Entry, version: BuiltVersion, config: str, parser: str | None
 ) -> None:
     domains = tallied_domains(tally_texts(version, config))
     rows = [
         (", ".join(pair.domains), pair.published_cosine, round(pair.cosine, 4))
         for pair in compare_vocabularies(version, config, domains).shared
     ]
-    made.tables.append(compare("Cosine of the vocabularies", ("domains",), rows))
+    result.tables.append(compare("Cosine of the vocabularies", ("domains",), rows))
 
 
 def _add_possible_negatives(
-    made: Reproduced, entry: Entry, version: BuiltVersion, config: str, parser: str | None
+    result: Reproduced, entry: Entry, version: BuiltVersion, config: str, parser: str | None
 ) -> None:
     counts = count_possible_negatives(version, config)
     if not counts:
@@ -154,11 +154,11 @@ def _add_possible_negatives(
         c.split: PUBLISHED_CATEGORIES.get((entry.dataset, "full", c.split), {}) for c in counts
     }
     rows = [(c.split, c.n_categories, papers[c.split].get(c.n_categories), c.share) for c in counts]
-    made.tables.append(compare("Share of mechanisms, %", ("split", "kinds of negatives"), rows))
+    result.tables.append(compare("Share of mechanisms, %", ("split", "kinds of negatives"), rows))
     first = counts[0].split
     ours = {count.n_categories: count.share / 100 for count in counts if count.split == first}
-    made.notes.append(f"The picture shows {first}.")
-    made.draw = partial(_draw_shares, ours, {n: one / 100 for n, one in papers[first].items()})
+    result.notes.append(f"The picture shows {first}.")
+    result.draw = partial(_draw_shares, ours, {n: one / 100 for n, one in papers[first].items()})
 
 
 def _draw_shares(shares: Mapping[int, float], published: Mapping[int, float], output: Path) -> None:
@@ -177,7 +177,7 @@ _PARTS: Mapping[str, _Add] = {
 }
 
 
-def make_examples(entry: Entry, given: Given, options: Options) -> Reproduced:
+def make_examples(entry: Entry, inputs: Inputs, options: Options) -> Reproduced:
     """Show rows of a version: of some groups, or the first of each value of a column.
 
     Raises:
@@ -185,7 +185,7 @@ def make_examples(entry: Entry, given: Given, options: Options) -> Reproduced:
         VerificationError: A file of the version was changed since it was built.
         NLIHubError: The sources are missing, or not those of the dataset.
     """
-    version, config = _open(entry, given, options)
+    version, config = _open(entry, inputs, options)
     columns, splits = list(entry.options["columns"]), version.manifest.configs[config]
     split = "test" if "test" in splits else next(iter(splits))
     rows = version.table(config, split, columns=list(dict.fromkeys([*columns, "group", "label"])))

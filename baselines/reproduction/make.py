@@ -10,8 +10,8 @@ from typing import Any
 from ...loaders.atomic_write import whole_file
 from ...loaders.errors import MissingExtraError, OutputError, UnknownNameError, UsageError
 from ...loaders.paths import local_path
-from .at_hand import Given, describe, find_at_hand, list_lacks, show_status
 from .entries import MAKERS, NEEDS, PAPERS, Entry, entries, get_entry
+from .inputs import Inputs, describe, find_inputs, list_lacks, show_status
 
 PathLike = str | os.PathLike[str]
 
@@ -44,9 +44,9 @@ def list_reproductions(
     """
     if paper is not None and paper not in PAPERS:
         raise UnknownNameError.of("paper", paper, PAPERS)
-    given = find_at_hand(_as_paths(sources), _as_paths(predictions))
+    inputs = find_inputs(_as_paths(sources), _as_paths(predictions))
     chosen = (entry for entry in entries().values() if paper in (None, entry.dataset))
-    return [_describe(entry, given) for entry in chosen]
+    return [_describe(entry, inputs) for entry in chosen]
 
 
 def reproduce(
@@ -90,8 +90,8 @@ def reproduce(
     from .tables import Options, Reproduced, Table
 
     entry, options = get_entry(name), Options(config, tuple(splits), parser)
-    given = find_at_hand(_as_paths(sources), _as_paths(predictions))
-    _check_needs(entry, given, draws=output is not None)
+    inputs = find_inputs(_as_paths(sources), _as_paths(predictions))
+    _check_needs(entry, inputs, draws=output is not None)
     stem = entry.id.replace("/", "-")
     files: list[Path] = []
     if output is not None:
@@ -99,24 +99,24 @@ def reproduce(
     for file in files:
         if file.exists():
             raise OutputError(f"{file} exists. Name another folder, or move it away.")
-    made = Reproduced()
+    result = Reproduced()
     if module := MAKERS[entry.maker]:  # imported here, since listing needs none of them
         maker = getattr(import_module(f".{module}", __package__), f"make_{entry.maker}")
-        made = maker(entry, given, options)
-    if rest := [[n, value] for n, value in entry.numbers.items() if n not in made.used]:
-        made.tables.append(Table("Also in the paper", ("of", "paper"), rest))
-    if made.draw is None:
+        result = maker(entry, inputs, options)
+    if rest := [[n, value] for n, value in entry.numbers.items() if n not in result.used]:
+        result.tables.append(Table("Also in the paper", ("of", "paper"), rest))
+    if result.draw is None:
         files = files[:2]
-    found = _describe(entry, given) | {
-        "inputs": describe(given),
-        "tables": [table.as_json() for table in made.tables],
-        "notes": made.notes,
+    found = _describe(entry, inputs) | {
+        "inputs": describe(inputs),
+        "tables": [table.as_json() for table in result.tables],
+        "notes": result.notes,
         "files": list(map(str, files)),
     }
     blocks = [f"# {entry.source}", f"{entry.shows}."]
     blocks += [f"![{entry.shows}]({file.name})" for file in files[2:3]]
-    blocks += [table.as_markdown() for table in made.tables]
-    notes = [f"- {note}" for note in (*made.notes, entry.note, entry.why) if note]
+    blocks += [table.as_markdown() for table in result.tables]
+    notes = [f"- {note}" for note in (*result.notes, entry.note, entry.why) if note]
     blocks += ["\n".join(notes)] if notes else []
     if entry.commands:
         blocks += ["By hand:", "\n".join(["```bash", *entry.commands, "```"])]
@@ -125,16 +125,16 @@ def reproduce(
     for file, content in zip(files, contents, strict=False):
         with whole_file(file) as path:
             path.write_text(content, encoding="utf-8", newline="\n")
-    if made.draw is not None:
+    if result.draw is not None:
         for file in files[2:]:
             with whole_file(file) as path:
-                made.draw(path)
+                result.draw(path)
     return found | {"markdown": text}
 
 
-def _check_needs(entry: Entry, given: Given, *, draws: bool) -> None:
+def _check_needs(entry: Entry, inputs: Inputs, *, draws: bool) -> None:
     """Refuse to make what cannot be made of what is at hand, with the next step."""
-    lacks = list_lacks(entry, given)
+    lacks = list_lacks(entry, inputs)
     if draws and "plots" in lacks:
         raise MissingExtraError(f"{entry.id} needs nlihub[plots]: pip install 'nlihub[plots]'.")
     # Sources that are not in the cache are downloaded, or the error says how to get them.
@@ -144,12 +144,12 @@ def _check_needs(entry: Entry, given: Given, *, draws: bool) -> None:
         raise UsageError(f"{entry.id} needs {words}. To get it: {entry.commands[0]}")
 
 
-def _describe(entry: Entry, given: Given) -> dict[str, Any]:
-    status, reason = show_status(entry, given)
+def _describe(entry: Entry, inputs: Inputs) -> dict[str, Any]:
+    status, reason = show_status(entry, inputs)
     names = ("id", "source", "kind", "shows", "section", "dataset")
     return {name: getattr(entry, name) for name in names} | {
         "needs": {need: NEEDS[need] for need in entry.needs},
-        "lacks": [] if entry.maker == "none" else list_lacks(entry, given),
+        "lacks": [] if entry.maker == "none" else list_lacks(entry, inputs),
         "commands": list(entry.commands),
         "numbers": dict(entry.numbers),
         "why": entry.why,

@@ -18,9 +18,9 @@ from made_up_runs import make_gold, preset, write_run
 from nlihub.baselines.evaluation.scoring import ScoringOptions, score_predictions
 from nlihub.baselines.presets import PRESETS
 from nlihub.baselines.reports.published import LATER_PAPERS, published_results, split_source
-from nlihub.baselines.reproduction import at_hand
-from nlihub.baselines.reproduction.at_hand import find_at_hand, list_lacks, show_status
+from nlihub.baselines.reproduction import inputs
 from nlihub.baselines.reproduction.entries import MAKERS, NEEDS, PAPERS, entries
+from nlihub.baselines.reproduction.inputs import find_inputs, list_lacks, show_status
 from nlihub.baselines.runs.folder import RECORD
 from nlihub.builders.annotation.batch import BATCH_FILE, Batch
 from nlihub.builders.annotation.questions import ERROR
@@ -131,8 +131,8 @@ def test_entries_are_well_formed():
 
 
 def test_folders_are_told_apart_by_files_that_are_written():
-    assert (at_hand.RUN_FILE, at_hand.BATCH_FILE) == (RECORD, BATCH_FILE)
-    assert Batch(Path("b"), ERROR, 1, {}, {}).sheets.name == at_hand.CODERS_FOLDER
+    assert (inputs.RUN_FILE, inputs.BATCH_FILE) == (RECORD, BATCH_FILE)
+    assert Batch(Path("b"), ERROR, 1, {}, {}).sheets.name == inputs.CODERS_FOLDER
 
 
 def test_each_kind_of_folder_is_known(built, tmp_path):
@@ -145,7 +145,7 @@ def test_each_kind_of_folder_is_known(built, tmp_path):
     (tmp_path / "results/a.json").write_text('{"dataset": {}, "metrics": {}}')
     (tmp_path / "results/other.json").write_text("[1]")
     (tmp_path / "results/broken.json").write_text("{")
-    found = find_at_hand(
+    found = find_inputs(
         [built, built.parent, *map(tmp_path.joinpath, ("runs", "batches", "sources", "results"))]
     )
     assert found == {
@@ -161,34 +161,34 @@ def test_each_kind_of_folder_is_known(built, tmp_path):
 
 def test_what_is_no_input_is_refused(tmp_path):
     with pytest.raises(SourceNotFoundError, match="neither a folder nor a file"):
-        find_at_hand([tmp_path / "nope"])
+        find_inputs([tmp_path / "nope"])
     with pytest.raises(UsageError, match="is empty"):
-        find_at_hand([tmp_path])
+        find_inputs([tmp_path])
     with pytest.raises(SourceNotFoundError, match="There is no file"):
-        find_at_hand([], [tmp_path / "nope.csv"])
+        find_inputs([], [tmp_path / "nope.csv"])
     for name in "ab":
         (tmp_path / name).mkdir()
         (tmp_path / name / "x.txt").write_text("x")
     with pytest.raises(UsageError, match="name one such folder"):
-        find_at_hand([tmp_path / "a", tmp_path / "b"])
+        find_inputs([tmp_path / "a", tmp_path / "b"])
 
 
 def test_the_status_says_what_is_lacking(scinli_release, monkeypatch):
-    nothing = find_at_hand([])
+    nothing = find_inputs([])
     assert show_status(entries()["scinli/table-2"], nothing) == ("can be made", "from this package")
     status, reason = show_status(entries()["mscinli/table-10"], nothing)
     assert (status, reason) == ("cannot be made", entries()["mscinli/table-10"].why)
     figure = entries()["spacenli/figure-4"]
     assert list_lacks(figure, nothing) == ["predictions", "probabilities"]
-    monkeypatch.setattr(at_hand, "find_spec", lambda _: None)
+    monkeypatch.setattr(inputs, "find_spec", lambda _: None)
     assert list_lacks(figure, nothing)[-1] == "plots"
-    folder = find_at_hand([scinli_release])
+    folder = find_inputs([scinli_release])
     assert show_status(entries()["scinli/table-3"], nothing)[0] == "needs"
     assert show_status(entries()["scinli/table-3"], folder)[0] == "can be made"
 
 
 def test_a_version_serves_the_entries_of_its_labels(built):
-    given = find_at_hand([built])
+    given = find_inputs([built])
     statuses = {id_: show_status(entry, given)[0] for id_, entry in entries().items()}
     assert statuses["spacenli/table-2"] == "can be made"
     assert statuses["bionli/table-2"] == "needs"
@@ -519,7 +519,7 @@ def test_wrong_use_has_a_next_step(mechanisms, tmp_path, monkeypatch):
     nlihub.reproduce("bionli/table-7", output=tmp_path)
     with pytest.raises(OutputError, match=r"bionli-table-7.md exists\. Name another folder"):
         nlihub.reproduce("bionli/table-7", output=tmp_path)
-    monkeypatch.setattr(at_hand, "find_spec", lambda _: None)
+    monkeypatch.setattr(inputs, "find_spec", lambda _: None)
     with pytest.raises(MissingExtraError, match=r"pip install 'nlihub\[plots\]'"):
         nlihub.reproduce("spacenli/figure-3", sources=mechanisms, output=tmp_path)
 

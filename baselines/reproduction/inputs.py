@@ -1,4 +1,4 @@
-"""What is at hand for the entries: folders and files that were given, the cache, extras."""
+"""The inputs of entries: folders and files that were given, the cache, extras."""
 
 from collections.abc import Mapping, Sequence
 from importlib.util import find_spec
@@ -29,7 +29,7 @@ KINDS = (
 )
 
 #: What was given, by kind.
-Given = Mapping[str, Sequence[Path]]
+Inputs = Mapping[str, Sequence[Path]]
 
 #: The files by which folders are told apart; a test compares them with those that are written.
 RUN_FILE = "record.json"
@@ -47,7 +47,7 @@ _MEETING = {
 _MAX_RESULT_BYTES = 200_000_000
 
 
-def find_at_hand(folders: Sequence[Path], predictions: Sequence[Path] = ()) -> Given:
+def find_inputs(folders: Sequence[Path], predictions: Sequence[Path] = ()) -> Inputs:
     """Tell the kind of each folder or file that was given.
 
     Args:
@@ -59,19 +59,19 @@ def find_at_hand(folders: Sequence[Path], predictions: Sequence[Path] = ()) -> G
         SourceNotFoundError: There is nothing at a path.
         UsageError: There are several places of source files, or one holds nothing.
     """
-    given: dict[str, list[Path]] = {kind: [] for kind in KINDS}
+    inputs: dict[str, list[Path]] = {kind: [] for kind in KINDS}
     for path in folders:
         for kind, paths in _kinds(path).items():
-            given[kind] += paths
+            inputs[kind] += paths
     if missing := [path for path in predictions if not path.is_file()]:
         raise SourceNotFoundError(f"There is no file {missing[0]}.")
-    given["predictions"] += predictions
-    if len(sources := given["source files"]) > 1:
+    inputs["predictions"] += predictions
+    if len(sources := inputs["source files"]) > 1:
         raise UsageError(
             f"{', '.join(map(str, sources))} are neither built versions nor runs, results or "
             "batches, so they are taken for source files; name one such folder."
         )
-    return given
+    return inputs
 
 
 def _kinds(path: Path) -> dict[str, list[Path]]:
@@ -108,29 +108,29 @@ def _is_result(path: Path) -> bool:
     return isinstance(found, dict) and "dataset" in found and bool({"metrics", "runs"} & set(found))
 
 
-def describe(given: Given) -> list[str]:
+def describe(inputs: Inputs) -> list[str]:
     """Return what was given, in words, a line each."""
-    return [f"{kind}: {path}" for kind in KINDS for path in given[kind]]
+    return [f"{kind}: {path}" for kind in KINDS for path in inputs[kind]]
 
 
-def list_lacks(entry: Entry, given: Given) -> list[str]:
+def list_lacks(entry: Entry, inputs: Inputs) -> list[str]:
     """List what an entry needs and is not at hand; empty if it can be made."""
-    return [need for need in entry.needs if not _is_met(need, entry, given)]
+    return [need for need in entry.needs if not _is_met(need, entry, inputs)]
 
 
-def _is_met(need: str, entry: Entry, given: Given) -> bool:
+def _is_met(need: str, entry: Entry, inputs: Inputs) -> bool:
     if need == "plots":
         return find_spec("matplotlib") is not None
     if need in _MEETING:
-        return any(given[kind] for kind in _MEETING[need])
+        return any(inputs[kind] for kind in _MEETING[need])
     labels = tuple(get_builder(entry.dataset).SPEC.labels)
-    versions = given["version"]
+    versions = inputs["version"]
     has_version = any(tuple(Manifest.read(folder).labels) == labels for folder in versions)
     if need == "annotations":
-        return has_version and bool(given["annotation batches"])
+        return has_version and bool(inputs["annotation batches"])
     if need == "constructed" or versions:
         return has_version
-    return has_sources(entry.dataset, next(iter(given["source files"]), None))
+    return has_sources(entry.dataset, next(iter(inputs["source files"]), None))
 
 
 def has_sources(dataset: str, place: Path | None) -> bool:
@@ -141,7 +141,7 @@ def has_sources(dataset: str, place: Path | None) -> bool:
     return all(is_downloaded(source, default_cache_dir()) for source in sources)
 
 
-def show_status(entry: Entry, given: Given) -> tuple[str, str]:
+def show_status(entry: Entry, inputs: Inputs) -> tuple[str, str]:
     """Return the status of an entry, and its reason in words.
 
     Returns:
@@ -150,7 +150,7 @@ def show_status(entry: Entry, given: Given) -> tuple[str, str]:
     """
     if entry.maker == "none":
         return "cannot be made", entry.why
-    lacks = list_lacks(entry, given)
+    lacks = list_lacks(entry, inputs)
     if lacks:
         return "needs", "; ".join(NEEDS[need] for need in lacks)
-    return "can be made", ", ".join(describe(given)) if entry.needs else "from this package"
+    return "can be made", ", ".join(describe(inputs)) if entry.needs else "from this package"

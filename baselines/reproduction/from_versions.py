@@ -12,12 +12,7 @@ from ...builders.core.registry import get_builder
 from ...builders.statistics.counts import count_values
 from ...builders.statistics.negatives import PUBLISHED_CATEGORIES, count_possible_negatives
 from ...builders.statistics.parses import parse_texts
-from ...builders.statistics.rows_and_texts import (
-    describe_texts,
-    published_texts,
-    tallied_domains,
-    tally_texts,
-)
+from ...builders.statistics.rows_and_texts import describe_texts, published_texts, tally_texts
 from ...builders.statistics.vocabulary import compare_vocabularies
 from ...builders.versions.open import open_version
 from ...builders.versions.version import BuiltVersion
@@ -158,9 +153,8 @@ def _add_texts(
 
 
 def _add_vocabularies(made: Made, entry: Entry, version: BuiltVersion, config: str) -> None:
-    domains = tallied_domains(tally_texts(version, config))
     rows: list[list[Cell]] = []
-    for pair in compare_vocabularies(version, config, domains).shared:
+    for pair in compare_vocabularies(version, config).shared:
         theirs, ours = pair.published_cosine, round(pair.cosine, 4)
         rows.append([", ".join(pair.domains), theirs, ours, difference(theirs, ours)])
     made.tables.append(ComparedTable("Cosine of the vocabularies", ("domains", *_COMPARED), rows))

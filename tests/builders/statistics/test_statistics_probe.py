@@ -11,8 +11,14 @@ pytest.importorskip("sklearn", reason="scikit-learn is not installed")
 from nlihub.builders.bionli import BioNLI
 from nlihub.builders.scinli import SciNLI
 from nlihub.builders.statistics import probe
-from nlihub.builders.statistics.probe import PartScore, WordClassifier, probe_hypotheses
-from nlihub.builders.statistics.scoring import Recall, score_probe, score_recall
+from nlihub.builders.statistics.probe import (
+    PartScore,
+    Recall,
+    WordClassifier,
+    probe_hypotheses,
+    score_parts,
+    score_probe,
+)
 from nlihub.builders.statistics.survey import show_survey, survey
 from nlihub.loaders.errors import UnmeasuredError
 from scipy import stats
@@ -224,6 +230,10 @@ def test_a_category_with_an_artefact_is_found_among_many_negatives(tmp_path):
     rows = adversarial_rows(150, "hardly", others=("SEN", "SEP", "SN"))
     found = probe_hypotheses(build_rows(tmp_path, BioNLI.SPEC, {"test": rows}), "full")
     assert [score.part for score in found.categories if score.warns] == ["SRE"]
+
+
+def score_recall(*arguments):
+    return {one.part: one.right for one in score_parts(*arguments)}
 
 
 def test_recall_by_hand():

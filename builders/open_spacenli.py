@@ -135,9 +135,12 @@ def measure_agreement(bank: PatternBank, path: Path) -> BlindAgreement:
     read = {(row["reader"], row["pattern"], row["fingerprint"]) for row in rows}
     expected = {(name, pattern.id, _fingerprint(pattern)) for name in readers for pattern in bank}
     if read != expected:
+        wrong = sorted({(name, pattern) for name, pattern, _ in read ^ expected})
         raise BankError(
-            Defect(str(path), 0, f"pattern {pattern}", f"{name} has not read it as it is")
-            for name, pattern in sorted({(name, pattern) for name, pattern, _ in read ^ expected})
+            [
+                Defect(str(path), 0, f"pattern {pattern}", f"{name} has not read it as it is")
+                for name, pattern in wrong
+            ]
         )
     answers = {
         (row["reader"], row["pattern"]): [row[f"answer_{n}"] for n in (1, 2, 3)] for row in rows

@@ -35,6 +35,7 @@ _POSITIONS = r":\d+:\d+$"
 _COLUMNS = ("id", "hypothesis", "label", "group", "category", "source")
 
 Array = npt.NDArray[Any]
+Figures = Any  # a number, or as many as there are resamples
 
 
 @dataclass(frozen=True)
@@ -374,17 +375,17 @@ def _confusions(
 # and a part.
 
 
-def _accuracy(counts: Array) -> Array:
+def _accuracy(counts: Array) -> Figures:
     return 100 * np.trace(counts, axis1=-2, axis2=-1) / counts.sum((-1, -2))
 
 
-def _macro_f1(counts: Array) -> Array:
+def _macro_f1(counts: Array) -> Figures:
     right = np.diagonal(counts, axis1=-2, axis2=-1)
     f1 = 2 * right / np.maximum(counts.sum(-1) + counts.sum(-2), 1)
     return 100 * f1.mean(-1)
 
 
-def _chance(counts: Array) -> Array:
+def _chance(counts: Array) -> Figures:
     everything, by_label = counts[..., 0, :, :], counts[..., 1, :, :].sum(-1)
     own = np.diagonal(everything, axis1=-2, axis2=-1)
     of_others = everything.sum(-2) - own  # guesses of a label where another is right
@@ -393,7 +394,7 @@ def _chance(counts: Array) -> Array:
     return 100 * (share * of_others / np.maximum(others, 1)).sum(-1)
 
 
-def _interval(counts: Array, statistic: Callable[[Array], Array]) -> tuple[float, float] | None:
+def _interval(counts: Array, statistic: Callable[[Array], Figures]) -> tuple[float, float] | None:
     """Return the 95 % interval of a statistic, from resamples of the units with replacement."""
     n_units, *shape = counts.shape
     if n_units < _MIN_UNITS:

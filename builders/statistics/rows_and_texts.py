@@ -83,8 +83,8 @@ def count_by_class(version: BuiltVersion, config: str, tallies: Tallies) -> Iter
             known = {name: _published(published, domain, name) for name in spec.labels}
             total = sum(n or 0 for n in known.values())
             known["all"] = None if None in known.values() else total
-            for label, n in known.items():
-                yield RowCount(split, domain, label, n_rows[split, domain, label], n)
+            for name, n in known.items():
+                yield RowCount(split, domain, name, n_rows[split, domain, name], n)
 
 
 def _domains(tallies: Tallies) -> list[str]:
@@ -203,8 +203,11 @@ def describe_texts(version: BuiltVersion, config: str, tallies: Tallies) -> Iter
     spec = version.builder.SPEC
     splits = list(version.manifest.configs[config])
     for part, (n_rows, *totals) in sum_tallies(tallies, spec.labels, splits, 4):
-        means = (round(float(total / n_rows), 2) if n_rows else None for total in totals)
-        yield TextFigures(part, int(n_rows), *means, published_texts(spec.name, config, part))
+        premise, hypothesis, overlap = (
+            round(float(total / n_rows), 2) if n_rows else None for total in totals
+        )
+        published = published_texts(spec.name, config, part)
+        yield TextFigures(part, int(n_rows), premise, hypothesis, overlap, published)
 
 
 def published_texts(dataset: str, config: str, part: str) -> Mapping[str, float]:

@@ -56,37 +56,26 @@ class Score:
 
 
 @dataclass(frozen=True)
-class Recall:
-    """The share of some rows that is guessed right, in percent.
-
-    Attributes:
-        value: The share that is guessed right.
-        chance: How often the same labels are guessed, wrongly, for rows of other labels: the share
-            if these rows were like those.
-        above: The 95 % bootstrap interval of ``value`` minus ``chance``; None with fewer than
-            50 units.
-    """
-
-    value: float
-    chance: float
-    above: tuple[float, float] | None
-
-
-@dataclass(frozen=True)
 class PartScore:
-    """The score of the probe on the rows of one label or category.
+    """The score of the probe on the rows of one label or category, in percent.
 
     Attributes:
         part: The label, or the category; ``none`` where a row has none.
         rows: Number of judged rows.
         right: Share that the probe gets right.
-        warns: Whether the interval of that share is more than 5 points above chance: these
-            hypotheses show how they were made.
+        of_others: How often the same labels are guessed, wrongly, for rows of other labels: the
+            share if these rows were like those.
+        difference: The 95 % bootstrap interval of ``right`` minus ``of_others``; None with fewer
+            than 50 units.
+        warns: Whether that interval is more than 5 points above 0: these hypotheses show how they
+            were made.
     """
 
     part: str
     rows: int
-    right: Recall
+    right: float
+    of_others: float
+    difference: tuple[float, float] | None
     warns: bool
 
 
@@ -149,7 +138,7 @@ def measure_probe(version: BuiltVersion) -> dict[str, Any]:
 
 
 def _list_recalls(parts: Sequence[PartScore]) -> dict[str, list[float]]:
-    return {one.part: [one.rows, one.right.value, one.right.chance] for one in parts}
+    return {one.part: [one.rows, one.right, one.of_others] for one in parts}
 
 
 def probe_hypotheses(version: BuiltVersion, config: str) -> Probe:
@@ -354,10 +343,11 @@ def score_parts(
         is_in = np.array([part == name for part in parts], np.int64)
         of_part = _confusions(gold, guesses, units, n_labels, is_in)
         counts = np.stack([everything, of_part], axis=1)
-        recall, chance = _accuracy(of_part.sum(0)), _chance(counts.sum(0))
-        above = _interval(counts, lambda drawn: _accuracy(drawn[..., 1, :, :]) - _chance(drawn))
-        right = Recall(round(float(recall), 1), round(float(chance), 1), above)
-        scores.append(PartScore(name, n_rows, right, above is not None and above[0] > MARGIN))
+        right, of_others = _accuracy(of_part.sum(0)), _of_others(counts.sum(0))
+        above = _interval(counts, lambda drawn: _accuracy(drawn[..., 1, :, :]) - _of_others(drawn))
+        warns = above is not None and above[0] > MARGIN
+        shares = round(float(right), 1), round(float(of_others), 1)
+        scores.append(PartScore(name, n_rows, *shares, above, warns))
     return tuple(scores)
 
 
@@ -385,7 +375,7 @@ def _macro_f1(counts: Array) -> Figures:
     return 100 * f1.mean(-1)
 
 
-def _chance(counts: Array) -> Figures:
+def _of_others(counts: Array) -> Figures:
     everything, by_label = counts[..., 0, :, :], counts[..., 1, :, :].sum(-1)
     own = np.diagonal(everything, axis1=-2, axis2=-1)
     of_others = everything.sum(-2) - own  # guesses of a label where another is right

@@ -284,8 +284,7 @@ def _show_probe(probe: Probe) -> Iterator[str]:
 
 def _show_parts(name: str, plural: str, parts: Sequence[PartScore]) -> Iterator[str]:
     rows = [
-        [p.part, _show(p.rows), p.right.value, p.right.chance, _between(p.right.above, " to ")]
-        for p in parts
+        [p.part, _show(p.rows), p.right, p.of_others, _between(p.difference, " to ")] for p in parts
     ]
     yield markdown_table([name, "rows", "right %", "of others %", "difference"], rows)
     if given_away := [part.part for part in parts if part.warns]:

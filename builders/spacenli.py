@@ -92,7 +92,7 @@ class SpaceNLI(PatternBuilder):
         if _origin(options) == "construct":
             return super().make_rows(options)
         from ..loaders.releases.spacenli import read_released_spacenli
-        from .procedures.patterns.rows import PatternRows, encode_problems  # pyarrow: slow
+        from .procedures.patterns.run import PatternRows, encode_problems  # pyarrow: slow
 
         [file] = cls.find_sources(options)
         table = encode_problems(read_released_spacenli(file.path))

@@ -9,12 +9,7 @@ from ...builders.core.registry import get_builder
 from ...builders.statistics.counts import count_values
 from ...builders.statistics.negatives import PUBLISHED_CATEGORIES, count_possible_negatives
 from ...builders.statistics.parses import parse_texts
-from ...builders.statistics.rows_and_texts import (
-    describe_texts,
-    published_texts,
-    tallied_domains,
-    tally_texts,
-)
+from ...builders.statistics.rows_and_texts import describe_texts, published_texts, tally_texts
 from ...builders.statistics.vocabulary import compare_vocabularies
 from ...builders.versions.open import open_version
 from ...builders.versions.version import BuiltVersion
@@ -134,10 +129,9 @@ def _add_texts(
 def _add_vocabularies(
     result: Reproduced, entry: Entry, version: BuiltVersion, config: str, parser: str | None
 ) -> None:
-    domains = tallied_domains(tally_texts(version, config))
     rows = [
         (", ".join(pair.domains), pair.published_cosine, round(pair.cosine, 4))
-        for pair in compare_vocabularies(version, config, domains).shared
+        for pair in compare_vocabularies(version, config).shared
     ]
     result.tables.append(compare("Cosine of the vocabularies", ("domains",), rows))
 

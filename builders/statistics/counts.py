@@ -90,22 +90,16 @@ def _count(
     tables: RowTables, spec: DatasetSpec, config: str, columns: Sequence[str]
 ) -> Mapping[int, dict[tuple[Any, ...], tuple[int, int]]]:
     """Return the number of rows and of groups by number of the split and value."""
-    schema = spec.features.arrow_schema
-    rows, values = f"{tables.rows(config)} AS rows", []
-    for number, name in enumerate(columns):
-        if pa.types.is_list(schema.field(name).type):
-            rows += f', unnest(rows."{name}") AS items_{number}(value)'
-            values.append(f"items_{number}.value")
-        else:
-            values.append(f'rows."{name}"')
-    named = [f"value_{number}" for number in range(len(columns))]
-    listed = ", ".join(f"{value} AS {name}" for value, name in zip(values, named, strict=True))
+    rows = tables.rows(config)
+    for name in columns:
+        if pa.types.is_list(spec.features.arrow_schema.field(name).type):
+            rows = f'(SELECT * REPLACE (unnest("{name}") AS "{name}") FROM {rows})'
+    named = ", ".join(f'"{name}"' for name in columns)
     counted = tables.execute(
         f"""
-        SELECT split, {", ".join(named)}, sum(n)::BIGINT, count("group") FROM (
-            SELECT split, {", ".join(named)}, "group", count(*) AS n
-            FROM (SELECT split, "group", {listed} FROM {rows}) GROUP BY ALL
-        ) GROUP BY split, {", ".join(named)}
+        SELECT split, {named}, sum(n_alike)::BIGINT, count(unit) FROM (
+            SELECT split, {named}, "group" AS unit, count(*) AS n_alike FROM {rows} GROUP BY ALL
+        ) GROUP BY ALL
         """
     )
     counts: defaultdict[int, dict[tuple[Any, ...], tuple[int, int]]] = defaultdict(dict)

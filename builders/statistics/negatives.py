@@ -178,31 +178,21 @@ def describe_negatives(
 def _count_repeats(
     tables: RowTables, config: str, original: str
 ) -> list[tuple[str, int, int, int]]:
-    """Count negatives, those equal to their positive, and those equal to an earlier one.
-
-    Returns:
-        These counts by category, the most frequent first.
-    """
-    compared = tables.make(
-        "TEMP TABLE",
-        "compared hypotheses",
-        f"""
-        SELECT number, label, {_CATEGORY} AS category,
-            md5_number("group") AS mechanism, coalesce(md5_number(hypothesis), 0) AS text,
-            coalesce(hypothesis = {original}, false) AS is_same
-        FROM {tables.rows(config)} WHERE label IN ({_NEGATIVE}, {_POSITIVE})
-        """,
-    )
+    """Count negatives by category, those equal to their positive, and those to an earlier one."""
     counts = tables.execute(
         f"""
-        SELECT category, count(*), count(*) FILTER (is_same OR has_positive),
-            count(*) FILTER (number > first)
-        FROM {compared} LEFT JOIN (
-            SELECT mechanism, text, bool_or(label = {_POSITIVE}) AS has_positive,
-                min(number) FILTER (label = {_NEGATIVE}) AS first
-            FROM {compared} WHERE mechanism IS NOT NULL
-            GROUP BY mechanism, text HAVING count(*) > 1
-        ) USING (mechanism, text)
+        SELECT category, count(*), count(*) FILTER (is_same), count(*) FILTER (number > first)
+        FROM (
+            SELECT number, label, {_CATEGORY} AS category,
+                bool_or(label = {_POSITIVE}) OVER same
+                    OR coalesce(hypothesis = {original}, false) AS is_same,
+                min(number) FILTER (label = {_NEGATIVE}) OVER same AS first
+            FROM {tables.rows(config)} WHERE label IN ({_NEGATIVE}, {_POSITIVE})
+            WINDOW same AS (
+                PARTITION BY "group", CASE WHEN "group" IS NULL THEN number END,
+                    md5_number(hypothesis)
+            )
+        )
         WHERE label = {_NEGATIVE} GROUP BY category
         """
     )

@@ -15,7 +15,7 @@ from ...loaders.errors import NLIHubError, UsageError
 from ..core.schema import TEXTS
 from ..versions.row_tables import sample_rows
 from ..versions.version import BuiltVersion
-from .rows_and_texts import RowKind, Sums, published_texts, sum_tallies
+from .rows_and_texts import Sums, published_texts, sum_tallies
 
 #: Maximal number of rows whose texts are parsed: the share of all rows is within half a point
 #: (twice the standard error of 97 % is 0.5).
@@ -117,29 +117,21 @@ def parse_texts(
     splits = list(version.manifest.configs[config])
     rows = sample_rows(version, config, splits, ["label", "domain", *TEXTS], MAX_ROWS)
     # Of premises, then of hypotheses: sentences, S roots, refused texts.
-    tallies: defaultdict[RowKind, Sums] = defaultdict(lambda: np.zeros(6))
+    tallies: defaultdict[tuple[str, int, str], Sums] = defaultdict(lambda: np.zeros(6))
     for row in rows.to_pylist():
         sums: list[int] = []
         for name in TEXTS:
             roots = _find_roots(row[name], url, timeout_s)
             sums += (len(roots or ()), (roots or []).count("S"), roots is None)
-        tallies[RowKind(row["split"], row["label"], row["domain"])] += sums
+        tallies[row["split"], row["label"], row["domain"]] += sums
     parts = []
-    for part, found in sum_tallies(tallies, spec.labels, splits):
+    for part, found in sum_tallies(tallies, spec.labels, splits, 6):
         published = published_texts(spec.name, config, part)
-        counts = [0] * 6 if found is None else found.astype(int).tolist()
-        premise, hypothesis = (
-            Roots(
-                n_sentences,
-                round(100 * n_s / n_sentences, 1) if n_sentences else None,
-                n_refused,
-                published.get(f"{name}_s_roots"),
-            )
-            for name, (n_sentences, n_s, n_refused) in zip(
-                TEXTS, (counts[:3], counts[3:]), strict=True
-            )
-        )
-        parts.append(PartRoots(part, premise, hypothesis))
+        both = []
+        for name, (n, n_s, n_refused) in zip(TEXTS, found.reshape(2, 3).tolist(), strict=True):
+            share = round(100 * n_s / n, 1) if n else None
+            both.append(Roots(int(n), share, int(n_refused), published.get(f"{name}_s_roots")))
+        parts.append(PartRoots(part, *both))
     return Parses(len(rows), tuple(parts))
 
 

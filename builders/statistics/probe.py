@@ -5,12 +5,14 @@ construction.
 """
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import compress, pairwise
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -18,7 +20,6 @@ from ...loaders.errors import UnmeasuredError, needs_extra
 from ..core.keyed import keyed_hash
 from ..versions.row_tables import sample_rows
 from ..versions.version import BuiltVersion
-from .scoring import Labels, Recall, Score, score_probe, score_recall
 from .tokens import split_tokens
 
 #: Maximal number of rows to train on, and of rows to judge.
@@ -27,25 +28,54 @@ MAX_ROWS = 20_000
 MARGIN = 5.0
 N_FOLDS = 5
 N_TOP_WORDS = 10
+_N_RESAMPLES = 1_000
+#: With fewer units, the percentiles of resamples are too close together; see ``docs/metrics.md``.
+_MIN_UNITS = 50
 _POSITIONS = r":\d+:\d+$"
 _COLUMNS = ("id", "hypothesis", "label", "group", "category", "source")
+
+Array = npt.NDArray[Any]
+Figures = Any  # a number, or as many as there are resamples
+
+
+@dataclass(frozen=True)
+class Score:
+    """A score of the probe in percent.
+
+    Attributes:
+        value: The score.
+        interval: Its 95 % bootstrap interval; None with fewer than 50 units.
+        chance: The score without reading any text. Accuracy: the share of the class that is the
+            most frequent in training. Macro-F1: 100 divided by the number of classes, the score of
+            guesses by their shares.
+    """
+
+    value: float
+    interval: tuple[float, float] | None
+    chance: float
 
 
 @dataclass(frozen=True)
 class PartScore:
-    """The score of the probe on the rows of one label or category.
+    """The score of the probe on the rows of one label or category, in percent.
 
     Attributes:
         part: The label, or the category; ``none`` where a row has none.
         rows: Number of judged rows.
         right: Share that the probe gets right.
-        warns: Whether the interval of that share is more than 5 points above chance: these
-            hypotheses show how they were made.
+        of_others: How often the same labels are guessed, wrongly, for rows of other labels: the
+            share if these rows were like those.
+        difference: The 95 % bootstrap interval of ``right`` minus ``of_others``; None with fewer
+            than 50 units.
+        warns: Whether that interval is more than 5 points above 0: these hypotheses show how they
+            were made.
     """
 
     part: str
     rows: int
-    right: Recall
+    right: float
+    of_others: float
+    difference: tuple[float, float] | None
     warns: bool
 
 
@@ -85,30 +115,30 @@ class Probe:
     categories: tuple[PartScore, ...]
     top_words: dict[str, tuple[str, ...]]
 
-    def as_record(self) -> dict[str, Any]:
-        """Return what a manifest keeps of it, as plain values: macro-F1 and recall by part."""
-        score = self.macro_f1
-        return {
-            "rows": self.rows,
-            "macro_f1": [score.value, list(score.interval or ()), score.chance],
-            **{
-                kind: {one.part: [one.rows, one.right.value, one.right.chance] for one in parts}
-                for kind, parts in (("labels", self.labels), ("categories", self.categories))
-            },
-        }
-
 
 def measure_probe(version: BuiltVersion) -> dict[str, Any]:
-    """Return the record of the probe of a version, of its main config; or why there is none.
+    """Return what a manifest keeps of the probe of a version's main config, or why there is none.
 
     Raises:
         MissingExtraError: scikit-learn is not installed.
     """
     config = version.main_config
     try:
-        return {"config": config, **probe_hypotheses(version, config).as_record()}
+        probe = probe_hypotheses(version, config)
     except UnmeasuredError as error:
         return {"config": config, "unmeasured": str(error)}
+    score = probe.macro_f1
+    return {
+        "config": config,
+        "rows": probe.rows,
+        "macro_f1": [score.value, list(score.interval or ()), score.chance],
+        "labels": _list_recalls(probe.labels),
+        "categories": _list_recalls(probe.categories),
+    }
+
+
+def _list_recalls(parts: Sequence[PartScore]) -> dict[str, list[float]]:
+    return {one.part: [one.rows, one.right, one.of_others] for one in parts}
 
 
 def probe_hypotheses(version: BuiltVersion, config: str) -> Probe:
@@ -167,16 +197,7 @@ def probe_hypotheses(version: BuiltVersion, config: str) -> Probe:
     scores = score_probe(gold, guesses, units, len(labels), majority)
     macro_f1 = scores["macro_f1"]
     lowest = macro_f1.interval[0] if macro_f1.interval else macro_f1.value
-
-    def score_parts(names: Sequence[str]) -> tuple[PartScore, ...]:
-        recalls = score_recall(gold, guesses, units, len(labels), names)
-        by_size = sorted(Counter(names).items(), key=lambda pair: (-pair[1], pair[0]))
-        return tuple(
-            PartScore(name, n, found, found.above is not None and found.above[0] > MARGIN)
-            for name, n in by_size
-            for found in [recalls[name]]
-        )
-
+    score_by = partial(score_parts, gold, guesses, units, len(labels))
     categories = rows["category"].to_pylist()
     top_words = classifier.top_words(N_TOP_WORDS)
     return Probe(
@@ -190,8 +211,8 @@ def probe_hypotheses(version: BuiltVersion, config: str) -> Probe:
         accuracy=scores["accuracy"],
         macro_f1=macro_f1,
         warns=lowest > macro_f1.chance + MARGIN,
-        labels=score_parts([labels[label] for label in gold.tolist()]),
-        categories=score_parts([c or "none" for c in categories]) if any(categories) else (),
+        labels=score_by([labels[label] for label in gold.tolist()]),
+        categories=score_by([c or "none" for c in categories]) if any(categories) else (),
         top_words={name: top_words.get(label, ()) for label, name in enumerate(labels)},
     )
 
@@ -204,7 +225,7 @@ class WordClassifier:
     five of six texts are negatives, the classifier would otherwise call all of them negative.
     """
 
-    def __init__(self, texts: Sequence[str], labels: Labels) -> None:
+    def __init__(self, texts: Sequence[str], labels: Array) -> None:
         """Train the classifier.
 
         Args:
@@ -231,9 +252,9 @@ class WordClassifier:
         except ValueError as error:  # an empty vocabulary
             raise UnmeasuredError("no word is in two of the hypotheses to train on") from error
 
-    def classify(self, texts: Sequence[str]) -> Labels:
+    def classify(self, texts: Sequence[str]) -> Array:
         """Return the label that the classifier gives to each text."""
-        guesses: Labels = self._pipeline.predict(texts)
+        guesses: Array = self._pipeline.predict(texts)
         return guesses
 
     def top_words(self, n_words: int) -> dict[int, tuple[str, ...]]:
@@ -270,10 +291,109 @@ def _find_units(rows: pa.Table) -> tuple[str, list[tuple[str, str]]]:
     return "row", own
 
 
-def _assign_folds(unit: str, units: Sequence[tuple[str, str]]) -> Labels:
+def _assign_folds(unit: str, units: Sequence[tuple[str, str]]) -> Array:
     """Assign each row a fold: whole units, and as many units in one fold as in another."""
     order = sorted(set(units), key=lambda found: keyed_hash("\0".join(found), "", "survey"))
     if len(order) < 2:
         raise UnmeasuredError(f"all rows are of one {unit}, so none are left to judge")
     fold_of = {found: number % N_FOLDS for number, found in enumerate(order)}
     return np.array([fold_of[found] for found in units], np.int64)
+
+
+def score_probe(
+    gold: Array, guesses: Array, units: Sequence[Hashable], n_labels: int, majority: int
+) -> dict[str, Score]:
+    """Return ``accuracy`` and ``macro_f1`` of the probe's guesses.
+
+    Args:
+        gold: The labels of n rows, one or more.
+        guesses: The guessed labels of the n rows.
+        units: The unit of each row.
+        n_labels: Size of the label set. The F1 of a class that is neither gold nor guessed is 0.
+        majority: The label to guess without reading.
+    """
+    counts = _confusions(gold, guesses, units, n_labels)
+    accuracy, macro_f1 = (
+        (round(float(statistic(counts.sum(0))), 1), _interval(counts, statistic))
+        for statistic in (_accuracy, _macro_f1)
+    )
+    return {
+        "accuracy": Score(*accuracy, round(100 * float(np.mean(gold == majority)), 1)),
+        "macro_f1": Score(*macro_f1, round(100 / n_labels, 1)),
+    }
+
+
+def score_parts(
+    gold: Array, guesses: Array, units: Sequence[Hashable], n_labels: int, parts: Sequence[str]
+) -> tuple[PartScore, ...]:
+    """Return the recall of the probe's guesses on each part of the rows, the largest part first.
+
+    Args:
+        gold: The labels of n rows, one or more.
+        guesses: The guessed labels of the n rows.
+        units: The unit of each row.
+        n_labels: Size of the label set.
+        parts: The part of each row.
+
+    Source: BioNLI, Table 5, has recall by category, since a guess "not entailed" has no category.
+    """
+    everything = _confusions(gold, guesses, units, n_labels)
+    scores = []
+    for name, n_rows in sorted(Counter(parts).items(), key=lambda pair: (-pair[1], pair[0])):
+        is_in = np.array([part == name for part in parts], np.int64)
+        of_part = _confusions(gold, guesses, units, n_labels, is_in)
+        counts = np.stack([everything, of_part], axis=1)
+        right, of_others = _accuracy(of_part.sum(0)), _of_others(counts.sum(0))
+        above = _interval(counts, lambda drawn: _accuracy(drawn[..., 1, :, :]) - _of_others(drawn))
+        warns = above is not None and above[0] > MARGIN
+        shares = round(float(right), 1), round(float(of_others), 1)
+        scores.append(PartScore(name, n_rows, *shares, above, warns))
+    return tuple(scores)
+
+
+def _confusions(
+    gold: Array, guesses: Array, units: Sequence[Hashable], n_labels: int, times: Any = 1
+) -> Array:
+    """Count the rows of each unit by gold and guessed label."""
+    numbers = {unit: number for number, unit in enumerate(dict.fromkeys(units))}
+    counts = np.zeros((len(numbers), n_labels, n_labels), np.int64)
+    np.add.at(counts, (np.array([numbers[unit] for unit in units]), gold, guesses), times)
+    return counts
+
+
+# Statistics in percent of confusions (..., gold, guessed), or (..., 2, gold, guessed) of all rows
+# and a part.
+
+
+def _accuracy(counts: Array) -> Figures:
+    return 100 * np.trace(counts, axis1=-2, axis2=-1) / counts.sum((-1, -2))
+
+
+def _macro_f1(counts: Array) -> Figures:
+    right = np.diagonal(counts, axis1=-2, axis2=-1)
+    f1 = 2 * right / np.maximum(counts.sum(-1) + counts.sum(-2), 1)
+    return 100 * f1.mean(-1)
+
+
+def _of_others(counts: Array) -> Figures:
+    everything, by_label = counts[..., 0, :, :], counts[..., 1, :, :].sum(-1)
+    own = np.diagonal(everything, axis1=-2, axis2=-1)
+    of_others = everything.sum(-2) - own  # guesses of a label where another is right
+    others = everything.sum((-1, -2))[..., None] - everything.sum(-1)
+    share = by_label / by_label.sum(-1, keepdims=True)
+    return 100 * (share * of_others / np.maximum(others, 1)).sum(-1)
+
+
+def _interval(counts: Array, statistic: Callable[[Array], Figures]) -> tuple[float, float] | None:
+    """Return the 95 % interval of a statistic, from resamples of the units with replacement."""
+    n_units, *shape = counts.shape
+    if n_units < _MIN_UNITS:
+        return None
+    # Equal units are drawn together, which is far fewer.
+    kinds, n_of_kind = np.unique(counts.reshape(n_units, -1), axis=0, return_counts=True)
+    rng = np.random.default_rng(0)
+    weights = rng.multinomial(n_units, n_of_kind / n_units, size=_N_RESAMPLES)
+    with np.errstate(invalid="ignore"):  # a resample may lack a rare part
+        drawn = statistic((weights @ kinds).reshape(-1, *shape))
+    low, high = np.nanpercentile(drawn, [2.5, 97.5]).round(1).tolist()
+    return low, high

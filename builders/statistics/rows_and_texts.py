@@ -1,9 +1,10 @@
 """Numbers of rows, and length and overlap of their texts, beside the papers' figures."""
 
-from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from itertools import product
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -14,18 +15,8 @@ from ..versions.version import BuiltVersion
 from .tokens import split_tokens
 
 Sums = npt.NDArray[np.float64]
-
-
-class RowKind(NamedTuple):
-    """The split, label and domain of rows that are counted together."""
-
-    split: str
-    label: int
-    domain: str
-
-
-#: For each kind of row some sums over its rows, the first of which is their number.
-Tallies = Mapping[RowKind, Sums]
+#: For each split, label and domain sums over their rows; the first sum is the number of rows.
+Tallies = Mapping[tuple[str, int, str], Sums]
 
 
 @dataclass(frozen=True)
@@ -47,29 +38,26 @@ class RowCount:
     published: int | None
 
 
-def tallied_domains(kinds: Iterable[RowKind]) -> list[str]:
-    """Return the domains of tallied kinds of rows, in their order."""
-    return list(dict.fromkeys(kind.domain for kind in kinds))
-
-
 def sum_tallies(
-    tallies: Tallies, labels: Sequence[str], splits: Sequence[str]
-) -> Iterator[tuple[str, Sums | None]]:
-    """Add up the tallies of every class, domain and split.
+    tallies: Tallies, labels: Sequence[str], splits: Sequence[str], n_sums: int
+) -> Iterator[tuple[str, Sums]]:
+    """Yield each class, each of several domains and splits, and all rows, with their sums.
 
-    Yields:
-        Each part with its sums, None for a part without rows: the classes, the domains and the
-        splits if there are several, and all rows.
+    Args:
+        tallies: The sums, as many each as ``n_sums``.
+        labels: The names of the labels.
+        splits: The splits.
+        n_sums: Number of sums; a part without rows has as many zeros.
     """
-    domains = tallied_domains(tallies)
-    parts: list[tuple[str, str, str | int]]
-    parts = [(f"class {name}", "label", label) for label, name in enumerate(labels)]
-    parts += [(f"domain {name}", "domain", name) for name in domains if len(domains) > 1]
-    parts += [(f"split {name}", "split", name) for name in splits if len(splits) > 1]
-    for part, column, value in parts:
-        found = [sums for kind, sums in tallies.items() if getattr(kind, column) == value]
-        yield part, np.sum(found, axis=0) if found else None
-    yield "all", np.sum([*tallies.values()], axis=0) if tallies else None
+    domains = _domains(tallies)
+    parts: list[tuple[str, int, Any]]
+    parts = [(f"class {name}", 1, label) for label, name in enumerate(labels)]
+    parts += [(f"domain {name}", 2, name) for name in domains if len(domains) > 1]
+    parts += [(f"split {name}", 0, name) for name in splits if len(splits) > 1]
+    for part, place, value in parts:
+        found = (sums for kind, sums in tallies.items() if kind[place] == value)
+        yield part, sum(found, np.zeros(n_sums))
+    yield "all", sum(tallies.values(), np.zeros(n_sums))
 
 
 def count_by_class(version: BuiltVersion, config: str, tallies: Tallies) -> Iterator[RowCount]:
@@ -78,26 +66,29 @@ def count_by_class(version: BuiltVersion, config: str, tallies: Tallies) -> Iter
     Args:
         version: The version.
         config: The config.
-        tallies: For each kind of row some sums, the first of which is its number of rows.
+        tallies: The sums of its rows.
 
     Yields:
         The counts; ``all`` domains after each domain, and ``all`` classes after each class.
     """
     spec = version.builder.SPEC
-    domains = tallied_domains(tallies)
+    n_rows: Counter[tuple[str, str, str]] = Counter()
+    for (split, label, domain), sums in tallies.items():
+        for place in product((domain, "all"), (spec.labels[label], "all")):
+            n_rows[split, *place] += int(sums[0])
+    domains = _domains(tallies)
     for split in version.manifest.configs[config]:
         published = spec.published.get(config, {}).get(split, {})
         for domain in [*(domains if len(domains) > 1 else ()), "all"]:
-            n_rows = [0] * len(spec.labels)
-            for kind, sums in tallies.items():
-                if kind.split == split and domain in ("all", kind.domain):
-                    n_rows[kind.label] += int(sums[0])
-            expected = [_published(published, domain, name) for name in spec.labels]
-            for name, n, theirs in zip(spec.labels, n_rows, expected, strict=True):
-                yield RowCount(split, domain, name, n, theirs)
-            known = [n for n in expected if n is not None]
-            total = sum(known) if len(known) == len(expected) else None
-            yield RowCount(split, domain, "all", sum(n_rows), total)
+            known = {name: _published(published, domain, name) for name in spec.labels}
+            total = sum(n or 0 for n in known.values())
+            known["all"] = None if None in known.values() else total
+            for name, n in known.items():
+                yield RowCount(split, domain, name, n_rows[split, domain, name], n)
+
+
+def _domains(tallies: Tallies) -> list[str]:
+    return list(dict.fromkeys(domain for _, _, domain in tallies))
 
 
 def _published(published: PublishedCounts, domain: str, label: str) -> int | None:
@@ -184,13 +175,12 @@ def tally_texts(version: BuiltVersion, config: str) -> Tallies:
         config: The config.
 
     Returns:
-        For each kind of row: number of rows, tokens of premises, tokens of hypotheses, and the sum
-        of the overlaps.
+        The number of rows, tokens of premises, tokens of hypotheses, and the sum of the overlaps.
 
     Raises:
         VerificationError: A file is missing or malformed.
     """
-    tallies: defaultdict[RowKind, Sums] = defaultdict(lambda: np.zeros(4))
+    tallies: defaultdict[tuple[str, int, str], Sums] = defaultdict(lambda: np.zeros(4))
     columns = ["label", "domain", *TEXTS]
     for split in version.manifest.configs[config]:
         for batch in version.batches(config, split, columns):
@@ -198,8 +188,7 @@ def tally_texts(version: BuiltVersion, config: str) -> Tallies:
             for label, domain, *texts in rows:
                 premise, hypothesis = (split_tokens(text or "") for text in texts)
                 overlap = find_overlap(premise, hypothesis)
-                sums = (1, len(premise), len(hypothesis), overlap)
-                tallies[RowKind(split, label, domain)] += sums
+                tallies[split, label, domain] += (1, len(premise), len(hypothesis), overlap)
     return tallies
 
 
@@ -209,14 +198,15 @@ def describe_texts(version: BuiltVersion, config: str, tallies: Tallies) -> Iter
     Args:
         version: The version.
         config: The config.
-        tallies: The sums by kind of row, from ``tally_texts``.
+        tallies: The sums from ``tally_texts``.
     """
     spec = version.builder.SPEC
     splits = list(version.manifest.configs[config])
-    for part, sums in sum_tallies(tallies, spec.labels, splits):
+    for part, (n_rows, *totals) in sum_tallies(tallies, spec.labels, splits, 4):
+        premise, hypothesis, overlap = (
+            round(float(total / n_rows), 2) if n_rows else None for total in totals
+        )
         published = published_texts(spec.name, config, part)
-        n_rows, *totals = (0, 0, 0, 0) if sums is None else sums.tolist()
-        premise, hypothesis, overlap = (round(t / n_rows, 2) if n_rows else None for t in totals)
         yield TextFigures(part, int(n_rows), premise, hypothesis, overlap, published)
 
 

@@ -16,21 +16,18 @@ from .counts import ValueCount, count_values
 from .negatives import (
     CategoryNegatives,
     PossibleNegatives,
-    Quantiles,
     count_possible_negatives,
     describe_negatives,
 )
-from .parses import Parses, Roots, parse_texts
+from .parses import Parses, parse_texts
 from .probe import MARGIN, PartScore, Probe, probe_hypotheses
 from .rows_and_texts import (
     RowCount,
     TextFigures,
     count_by_class,
     describe_texts,
-    tallied_domains,
     tally_texts,
 )
-from .scoring import Score
 from .vocabulary import Vocabularies, compare_vocabularies
 
 _Found = TypeVar("_Found")
@@ -105,8 +102,7 @@ def survey(
         # First, so that a parser that does not answer is reported at once.
         parses = parse_texts(version, config, parser) if parser is not None else None
         tallies = tally_texts(version, config)
-        domains = tallied_domains(tallies)
-        vocabularies = measured("vocabularies", compare_vocabularies, domains)
+        vocabularies = measured("vocabularies", compare_vocabularies)
         negatives = measured("negatives", describe_negatives, tables)
         probed = measured("probe", probe_hypotheses) if probe else None
         if not probe:
@@ -151,42 +147,36 @@ def show_survey(spec: DatasetSpec, survey: Survey) -> str:
 
 
 def _show_rows(counts: Sequence[RowCount]) -> Iterator[str]:
-    labels = list(dict.fromkeys(count.label for count in counts))
+    published = {count.published for count in counts} - {None}
+    differs = any(count.published not in (None, count.rows) for count in counts)
     rows = [
-        [split, domain, *(_beside(f"{c.rows:,}", _other(c)) for c in cells)]
-        for (split, domain), cells in groupby(counts, key=lambda count: (count.split, count.domain))
+        [*place, *(_beside(c.rows, c.published if c.published != c.rows else None) for c in cells)]
+        for place, cells in groupby(counts, key=lambda count: (count.split, count.domain))
     ]
     yield "## Rows"
-    yield markdown_table(["split", "domain", *labels], rows)
-    if any(_other(count) for count in counts):
+    yield markdown_table(["split", "domain", *dict.fromkeys(c.label for c in counts)], rows)
+    if differs:
         yield "In brackets: what the paper counts, where it differs."
-    elif any(count.published is not None for count in counts):
+    elif published:
         yield "The paper counts the same."
 
 
 def show_counts(counts: Sequence[ValueCount]) -> str:
     """Show counts by the same columns in a table, the paper's beside ours where it has any."""
-    shown = [
-        [c.split, *c.value, f"{c.rows:,}", f"{c.groups:,}", paper]
-        for c in counts
-        for paper in ["" if c.published is None else f"{c.published:,}"]
-    ]
     has_paper = any(count.published is not None for count in counts)
     head = ["split", *counts[0].by.split("+"), "rows", "groups", *["paper's rows"] * has_paper]
-    return markdown_table(head, [row[: len(head)] for row in shown], aligns_numbers=True)
-
-
-def _other(count: RowCount) -> str:
-    differs = count.published is not None and count.published != count.rows
-    return f"{count.published:,}" if differs else ""
+    rows = [
+        [c.split, *c.value, _show(c.rows), _show(c.groups), *[_show(c.published)] * has_paper]
+        for c in counts
+    ]
+    return markdown_table(head, rows, aligns_numbers=True)
 
 
 def _show_texts(texts: Sequence[TextFigures]) -> Iterator[str]:
     figures = ("premise_tokens", "hypothesis_tokens", "overlap")
     rows = [
-        [text.part, f"{text.rows:,}"]
-        + [_beside(_show(getattr(text, name)), _show(text.published.get(name))) for name in figures]
-        for text in texts
+        [t.part, _show(t.rows), *(_beside(getattr(t, f), t.published.get(f), 2) for f in figures)]
+        for t in texts
     ]
     yield "## Texts"
     head = ["rows of", "rows", "tokens a premise", "tokens a hypothesis", "overlap %"]
@@ -195,17 +185,17 @@ def _show_texts(texts: Sequence[TextFigures]) -> Iterator[str]:
         "Tokens are words and marks, which the papers call words. Overlap: how many of the tokens "
         "of a hypothesis its premise has too."
     )
-    if any(part.published for part in texts):
+    if any(text.published for text in texts):
         yield "In brackets: the paper's figures, of its whole release."
 
 
 def _show_vocabularies(found: Vocabularies) -> Iterator[str]:
-    yield "## Vocabulary of the domains"
     rows = []
     for pair in found.shared:
         domains = (f"{name} ({found.different_words[name]:,})" for name in pair.domains)
-        cosine = _beside(_show(pair.cosine), _show(pair.published_cosine))
-        rows.append((*domains, f"{pair.words:,}", pair.share, cosine))
+        cosine = _beside(pair.cosine, pair.published_cosine, 2)
+        rows.append([*domains, _show(pair.words), pair.share, cosine])
+    yield "## Vocabulary of the domains"
     yield markdown_table(["domain (words)", "domain (words)", "shared", "shared %", "cosine"], rows)
     published = any(pair.published_cosine is not None for pair in found.shared)
     yield (
@@ -217,15 +207,17 @@ def _show_vocabularies(found: Vocabularies) -> Iterator[str]:
 
 
 def _show_negatives(negatives: Sequence[CategoryNegatives]) -> Iterator[str]:
-    yield "## Negatives beside their positives"
     head = ["category", "negatives", "same as positive", "same as another", "without positive"]
     head += ["words changed", "words changed %"]
-    rows = []
-    for found in negatives:
-        same = (f"{found.same_as_positive:,}", f"{found.same_as_another:,}")
-        without = f"{found.without_positive:,} of {found.drawn:,}"
-        changed = (_five(found.words), _five(found.share))
-        rows.append([found.category, f"{found.rows:,}", *same, without, *changed])
+    rows = [
+        [
+            *(n.category, _show(n.rows), _show(n.same_as_positive), _show(n.same_as_another)),
+            f"{n.without_positive:,} of {n.drawn:,}",
+            *(" / ".join(f"{value:g}" for value in each or ()) for each in (n.words, n.share)),
+        ]
+        for n in negatives
+    ]
+    yield "## Negatives beside their positives"
     yield markdown_table(head, rows)
     yield (
         "Same: to the letter; as another: as an earlier one of its group. Words changed: words, "
@@ -235,20 +227,14 @@ def _show_negatives(negatives: Sequence[CategoryNegatives]) -> Iterator[str]:
 
 
 def _show_possible_negatives(counts: Sequence[PossibleNegatives]) -> Iterator[str]:
-    splits = list(dict.fromkeys(count.split for count in counts))
-    by_number = {(count.n_categories, count.split): count for count in counts}
-    rows = []
-    for number in dict.fromkeys(count.n_categories for count in counts):
-        cells = (by_number[number, split] for split in splits)
-        rows.append([number, *(_beside(_show(c.share, 1), _show(c.published, 1)) for c in cells)])
+    rows = [
+        [c.split, c.n_categories, _show(c.mechanisms), _beside(c.share, c.published)]
+        for c in counts
+    ]
     yield "## Categories of negatives of a mechanism"
-    yield markdown_table(["categories", *(f"% of {split}" for split in splits)], rows)
+    yield markdown_table(["split", "categories", "mechanisms", "mechanisms %"], rows)
     if any(count.published is not None for count in counts):
         yield "In brackets: the paper's shares (Figure 1)."
-
-
-def _five(quantiles: Quantiles | None) -> str:
-    return " / ".join(f"{value:g}" for value in quantiles or ())
 
 
 def _show_parses(parses: Parses) -> Iterator[str]:
@@ -256,23 +242,19 @@ def _show_parses(parses: Parses) -> Iterator[str]:
     rows = []
     for part in parses.roots:
         both = (part.premise, part.hypothesis)
-        sentences = " / ".join(f"{roots.sentences:,}" for roots in both)
-        refused = " / ".join(f"{roots.refused:,}" for roots in both)
-        rows.append([part.part, *map(_show_roots, both), sentences, refused])
+        shares = (_beside(roots.s_roots, roots.published) for roots in both)
+        sentences = " / ".join(_show(roots.sentences) for roots in both)
+        rows.append([part.part, *shares, sentences, " / ".join(_show(r.refused) for r in both)])
     yield "## Parses"
     yield markdown_table(head, rows)
     yield f"Of {parses.rows:,} rows. Sentences and refused texts: of premises / of hypotheses."
 
 
-def _show_roots(roots: Roots) -> str:
-    return _beside(_show(roots.s_roots, 1), _show(roots.published, 1))
-
-
 def _show_probe(probe: Probe) -> Iterator[str]:
-    yield "## What the hypothesis alone gives away"
-    head = ["score", "probe", "95 % interval", "without reading"]
     scores = {"macro-F1": probe.macro_f1, "accuracy": probe.accuracy}
-    yield markdown_table(head, [[name, *_show_score(score)] for name, score in scores.items()])
+    rows = [[name, s.value, _between(s.interval, "-"), s.chance] for name, s in scores.items()]
+    yield "## What the hypothesis alone gives away"
+    yield markdown_table(["score", "probe", "95 % interval", "without reading"], rows)
     trained, judged = " and ".join(probe.trained_on), " and ".join(probe.judged_on)
     if probe.folds:
         whole = f", no {probe.unit} in two folds" if probe.unit != "row" else ""
@@ -301,32 +283,32 @@ def _show_probe(probe: Probe) -> Iterator[str]:
 
 
 def _show_parts(name: str, plural: str, parts: Sequence[PartScore]) -> Iterator[str]:
-    shown = []
-    for found in parts:
-        right = found.right
-        above = f"{right.above[0]:.1f} to {right.above[1]:.1f}" if right.above else ""
-        figures = [f"{right.value:.1f}", f"{right.chance:.1f}", above]
-        shown.append([found.part, f"{found.rows:,}", *figures])
-    yield markdown_table([name, "rows", "right %", "of others %", "difference"], shown)
-    if told := [one.part for one in parts if one.warns]:
+    rows = [
+        [p.part, _show(p.rows), p.right, p.of_others, _between(p.difference, " to ")] for p in parts
+    ]
+    yield markdown_table([name, "rows", "right %", "of others %", "difference"], rows)
+    if given_away := [part.part for part in parts if part.warns]:
         yield (
             f"**Warning**: the hypothesis alone gives these {plural} away, by more than "
-            f"{MARGIN:g} points: {', '.join(told)}."
+            f"{MARGIN:g} points: {', '.join(given_away)}."
         )
 
 
-def _show_score(score: Score) -> list[str]:
-    interval = "-".join(f"{end:.1f}" for end in score.interval) if score.interval else ""
-    return [f"{score.value:.1f}", interval, f"{score.chance:.1f}"]
+def _between(interval: tuple[float, float] | None, sign: str) -> str:
+    return sign.join(map(str, interval or ()))
 
 
 def _code(text: str) -> str:
     return f"`` {text} ``" if "`" in text else f"`{text}`"
 
 
-def _show(figure: float | None, n_digits: int = 2) -> str:
-    return "" if figure is None else f"{figure:.{n_digits}f}"
+def _show(figure: float | None, n_digits: int = 1) -> str:
+    if figure is None:
+        return ""
+    return f"{figure:,}" if isinstance(figure, int) else f"{figure:.{n_digits}f}"
 
 
-def _beside(ours: str, theirs: str) -> str:
-    return f"{ours} ({theirs})".lstrip() if theirs else ours
+def _beside(ours: float | None, theirs: float | None, n_digits: int = 1) -> str:
+    """Show a figure, and in brackets the paper's if there is one."""
+    shown = _show(ours, n_digits)
+    return shown if theirs is None else f"{shown} ({_show(theirs, n_digits)})".lstrip()

@@ -1,6 +1,6 @@
 """Compare the vocabularies of domains: the words that they share, the cosine of their counts."""
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
@@ -91,9 +91,7 @@ class Vocabularies:
     shared: tuple[SharedWords, ...]
 
 
-def compare_vocabularies(
-    version: BuiltVersion, config: str, domains: Sequence[str]
-) -> Vocabularies:
+def compare_vocabularies(version: BuiltVersion, config: str) -> Vocabularies:
     """Compare the vocabularies of each two domains over all splits.
 
     The share is that of the most frequent words, as many of each domain; it depends on how much
@@ -106,7 +104,6 @@ def compare_vocabularies(
     Args:
         version: The version.
         config: The config.
-        domains: The domains of the version.
 
     Raises:
         UnmeasuredError: There is only one domain, or a domain has no word.
@@ -117,14 +114,16 @@ def compare_vocabularies(
         13: the cosine. Of which words and weights is not known to us; stop words are left out here
         because with them any two fields are near 1, where the table goes down to .61.
     """
-    if len(domains) < 2:
-        raise UnmeasuredError("all rows are of one domain")
-    counts: dict[str, Counter[str]] = {domain: Counter() for domain in domains}
-    for split in version.manifest.configs[config]:
+    spec = version.builder.SPEC
+    counts: defaultdict[str, Counter[str]] = defaultdict(Counter)
+    # Rows are read where they can be of several domains.
+    for split in version.manifest.configs[config] if len(spec.domains) > 1 else ():
         for batch in version.batches(config, split, ["domain", *TEXTS]):
             for row in batch.to_pylist():
                 for name in TEXTS:
                     counts[row["domain"]].update(find_words(row[name] or ""))
+    if len(counts) < 2:
+        raise UnmeasuredError("all rows are of one domain")
     for words in counts.values():
         for word in STOP_WORDS:
             words.pop(word, None)
@@ -132,7 +131,7 @@ def compare_vocabularies(
     if not n_words:
         raise UnmeasuredError("a domain has no words")
     ranked = {d: sorted(words, key=lambda w: (-words[w], w)) for d, words in counts.items()}
-    published = _PUBLISHED_COSINES.get(version.builder.SPEC.name, {})
+    published = _PUBLISHED_COSINES.get(spec.name, {})
     shared = []
     for one, other in combinations(counts, 2):
         n_shared = len({*ranked[one][:n_words]} & {*ranked[other][:n_words]})

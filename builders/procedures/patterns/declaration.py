@@ -161,7 +161,7 @@ class PatternBuilder(PatternProperties):
         Raises:
             NLIHubError: A file is missing, not the pinned one, or malformed.
         """
-        from .rows import PatternRows, encode_samples  # numpy and pyarrow take long to import
+        from .run import PatternRows, encode_samples  # numpy and pyarrow take long to import
         from .sampling import sample_bank
 
         keys = options.keys(cls.SPEC)

@@ -30,7 +30,9 @@ class SamplingConfig:
     """Whether hand-written examples may be drawn."""
 
     def __post_init__(self) -> None:
-        _check_whole(self)
+        for name, value in (("per_pattern", self.per_pattern), ("seed", self.seed)):
+            if not isinstance(value, int) or isinstance(value, bool):
+                raise UsageError(f"{name} is {value!r}; expected a whole number.")
         if self.per_pattern < ALL_PROBLEMS:
             raise UsageError(f"per_pattern is {self.per_pattern}; expected -1, 0 or more")
         if self.per_pattern == ONLY_EXAMPLES and not self.with_examples:
@@ -52,18 +54,16 @@ class PatternsRecipe(Recipe):
 
     def __post_init__(self) -> None:
         check_domain(self.domain)
-        _check_whole(self)
-        if self.per_pattern < 1:
+        if self.sampling.per_pattern < 1:
             raise UsageError(f"per_pattern is {self.per_pattern}; expected 1 or more.")
         if self.seed < 0:  # Python's random takes -5 for 5
             raise UsageError(f"seed is {self.seed}; expected 0 or more.")
 
+    @property
+    def sampling(self) -> SamplingConfig:
+        """What to draw."""
+        return SamplingConfig(self.per_pattern, self.seed)
+
     def parameters(self) -> Mapping[str, Any]:
         """Return all that the rows depend on, besides the bank, as plain values."""
         return {"seed": self.seed, "per_pattern": self.per_pattern}
-
-
-def _check_whole(draw: SamplingConfig | PatternsRecipe) -> None:
-    for name, value in (("per_pattern", draw.per_pattern), ("seed", draw.seed)):
-        if not isinstance(value, int) or isinstance(value, bool):
-            raise UsageError(f"{name} is {value!r}; expected a whole number.")

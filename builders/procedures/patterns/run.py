@@ -1,21 +1,31 @@
-"""Make a dataset from a pattern bank: rows, a report and a declaration."""
+"""Make a dataset from a pattern bank: samples become rows of the uniform schema, in configs."""
 
-from collections.abc import Iterator, Sequence
+import hashlib
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
+from itertools import accumulate, chain
 from pathlib import Path
+from typing import Any
 
+import pyarrow as pa
 import pyarrow.compute as pc
 
-from ....loaders.corpora.patterns.pattern_bank import find_pattern_bank, scan_pattern_bank
-from ....loaders.errors import UsageError
+from ....loaders.corpora.patterns.pattern_bank import LABELS, find_pattern_bank, scan_pattern_bank
+from ....loaders.corpora.patterns.records import Problem, category_name
+from ....loaders.errors import SchemaError, UsageError
 from ....loaders.progress import Tell
-from ...core.options import BuildOptions
+from ....loaders.releases import Oddities
+from ...core.base import Batch
+from ...core.encode import encode
+from ...core.options import BuildOptions, Key
+from ...core.schema import uniform_features
 from ...dataflow.report import ConstructionReport
 from ..about import Declared
 from ..procedure import Construction
-from .declaration import CATEGORIES, PatternsDeclaration, describe_file
-from .recipe import PatternsRecipe, SamplingConfig
-from .rows import PatternRows, encode_samples, few_shot_pool
+from .declaration import CATEGORIES, EXTRA, PatternsDeclaration, describe_file
+from .recipe import PatternsRecipe
 from .sampling import PatternSample, sample_bank
 
 _MAX_SHOWN = 10
@@ -46,23 +56,19 @@ def run(
     PatternsDeclaration(declared, (), recipe.domain, True).spec()  # before the bank is read
     files = find_pattern_bank(paths[0])
     bank, defects = scan_pattern_bank(*files)
-    samples = list(
-        sample_bank(
-            bank,
-            SamplingConfig(recipe.per_pattern, recipe.seed),
-            require_examples=True,
-            known_defects=defects,
-            num_proc=options.num_proc,
-        )
+    drawn = sample_bank(
+        bank,
+        recipe.sampling,
+        require_examples=True,
+        known_defects=defects,
+        num_proc=options.num_proc,
     )
+    samples = list(drawn)
     table = encode_samples(samples, domain=recipe.domain)
-    present = set(table["category"].unique().to_pylist())
-    declaration = PatternsDeclaration(
-        declared,
-        tuple(category for category in CATEGORIES if category in present),
-        recipe.domain,
-        any(few_shot_pool(table)),
-    )
+    present = {sample.pattern.category for sample in samples}
+    categories = tuple(category for category in CATEGORIES if category in present)
+    has_few_shot = any(few_shot_pool(table))
+    declaration = PatternsDeclaration(declared, categories, recipe.domain, has_few_shot)
     report = _report(samples, recipe.per_pattern, pc.sum(table["has_negation"]).as_py() or 0)
     sources = [describe_file(path, path.name) for path in files]
     keys = options.keys(declaration.spec())
@@ -83,16 +89,129 @@ def _report(
             "short": short,
         },
     }
-    summary = [f"{_count(n_problems, 'problem')} from {_count(len(samples), 'pattern')}"]
+    summary = [f"problems {n_problems:,}, patterns {len(samples):,}"]
     if short:
-        have = "have" if len(short) > 1 else "has"
-        shown = [f"pattern {name} has {n:,}" for name, n in list(short.items())[:_MAX_SHOWN]]
+        shown = ", ".join(f"{name} ({n:,})" for name, n in list(short.items())[:_MAX_SHOWN])
         summary.append(
-            f"{_count(len(short), 'pattern')} {have} fewer than {per_pattern:,} problems: "
-            f"{', '.join(shown)}{', ...' * (len(short) > _MAX_SHOWN)}"
+            f"patterns with fewer than {per_pattern:,} problems: {len(short):,}: "
+            f"{shown}{', ...' * (len(short) > _MAX_SHOWN)}"
         )
     return ConstructionReport(counts, {}, summary)
 
 
-def _count(n: int, thing: str) -> str:
-    return f"{n:,} {thing}{'s' * (n != 1)}"
+def encode_samples(
+    samples: Iterable[PatternSample], id_infix: str = "", domain: str = "spatial"
+) -> pa.Table:
+    """Return samples of a pattern bank as one table in the uniform schema, a row a problem.
+
+    Args:
+        samples: The samples, in order.
+        id_infix: See ``PatternSample.problems``.
+        domain: The domain of every row.
+    """
+    problems = (problem for sample in samples for problem in sample.problems(id_infix))
+    return encode_problems(list(problems), domain)
+
+
+def encode_problems(problems: Sequence[Problem], domain: str = "spatial") -> pa.Table:
+    """Return problems as one table in the uniform schema."""
+    attributes = [problem.attributes for problem in problems]
+    premises = [problem.premises for problem in problems]
+    hypotheses = [problem.hypothesis for problem in problems]
+    columns = {
+        "id": [problem.id for problem in problems],
+        "premise": premises,
+        "hypothesis": hypotheses,
+        "label": [problem.label for problem in problems],
+        "group": [problem.pattern for problem in problems],
+        "category": [category_name(given.get("ent_type")) for given in attributes],
+        "domain": [domain] * len(problems),
+        "source": [given.get("src") for given in attributes],
+        "n_premises": [problem.n_premises for problem in problems],
+        "has_negation": pc.or_(_has_not(premises), _has_not(hypotheses)),
+        "expressions": [
+            [e.strip() for e in given.get("exp", "").split(",") if e.strip()]
+            for given in attributes
+        ],
+        "inference_type": [given.get("cat") for given in attributes],
+        "related_pattern": [given.get("rel") for given in attributes],
+        "seed_pattern": [given.get("seed") for given in attributes],
+        "fillers": _fillers([problem.fillers for problem in problems]),
+    }
+    return encode(columns, uniform_features(LABELS, EXTRA))
+
+
+def _fillers(fillers: Sequence[Mapping[str, str]]) -> pa.ListArray:
+    """Return the fillers of problems, far faster than from a dictionary for each variable."""
+    offsets = pa.array(accumulate(map(len, fillers), initial=0), pa.int32())
+    names = pa.array(chain.from_iterable(fillers), pa.string())
+    phrases = pa.array(chain.from_iterable(f.values() for f in fillers), pa.string())
+    pairs = pa.StructArray.from_arrays([names, phrases], ["variable", "phrase"])
+    return pa.ListArray.from_arrays(offsets, pairs)
+
+
+def _has_not(texts: Sequence[str]) -> pa.BooleanArray:
+    return pc.match_substring_regex(pa.array(texts, pa.string()), r"\bnot\b")
+
+
+def few_shot_pool(rows: pa.Table) -> list[bool]:
+    """Return which problems drawn from patterns are the pool of shots; the others are the test.
+
+    Half of the problems of each pattern are in the pool, 100 of 200 in SpaceNLI: those whose text
+    another pattern also yields, so that no test problem is ever a shot, then those with the lowest
+    hash of their text.
+
+    Args:
+        rows: n rows with ``premise``, ``hypothesis`` and ``group``; n booleans are returned.
+
+    Raises:
+        SchemaError: A pattern shares more texts with others than fit the pool.
+
+    Source:
+        SpaceNLI, section 4.2.3.
+    """
+    texts = pc.binary_join_element_wise(rows["premise"], rows["hypothesis"], "\n").to_pylist()
+    times = Counter(texts)
+    ranked: defaultdict[str, list[tuple[bool, bytes, int]]] = defaultdict(list)
+    for row, (text, group) in enumerate(zip(texts, rows["group"].to_pylist(), strict=True)):
+        key = hashlib.sha256(text.encode()).digest()
+        ranked[group].append((times[text] == 1, key, row))
+    in_pool = [False] * len(texts)
+    for group, order in ranked.items():
+        order.sort()
+        size = len(order) // 2
+        if not order[size][0]:
+            raise SchemaError(f"Pattern {group} shares more than {size} texts with others.")
+        for _, _, row in order[:size]:
+            in_pool[row] = True
+    return in_pool
+
+
+@dataclass(frozen=True)
+class PatternRows:
+    """The rows of a pattern dataset; see ``Rows``.
+
+    Attributes:
+        table: Every row of the default config.
+        keys: The splits of configs that are wanted.
+        sources: The source files.
+        parameters: Seed and size of the draw.
+    """
+
+    table: pa.Table
+    keys: frozenset[Key]
+    sources: list[Mapping[str, Any]]
+    parameters: Mapping[str, Any]
+
+    def batches(self, oddities: dict[str, Oddities] | None = None) -> Iterator[Batch]:
+        """Yield one batch with every row."""
+        members: dict[Key, pa.BooleanArray | None] = {
+            (category, "test"): pc.equal(self.table["category"], category).combine_chunks()
+            for category in CATEGORIES
+        }
+        members["default", "test"] = None
+        if any(config == "few_shot" for config, _ in self.keys):
+            pool = pa.array(few_shot_pool(self.table))
+            members["few_shot", "train"] = pool
+            members["few_shot", "test"] = pc.invert(pool)
+        yield Batch(self.table, {key: members[key] for key in self.keys})

@@ -5,7 +5,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +15,7 @@ import pyarrow.parquet as pq
 from ....loaders.atomic_write import whole_file
 from ....loaders.corpora.patterns.pattern_bank import LABELS
 from ....loaders.errors import UsageError
-from .rows import encode_samples
+from .run import encode_samples
 from .sampling import PatternSample
 
 #: The command that the released file names as its origin.
@@ -126,11 +126,11 @@ class SampleSummary:
     """
 
     output: Path
-    rows: int = 0
-    patterns: int = 0
-    short: dict[str, int] = field(default_factory=dict)
-    mended: dict[str, int] = field(default_factory=dict)
-    mends: Path | None = None
+    rows: int
+    patterns: int
+    short: dict[str, int]
+    mended: dict[str, int]
+    mends: Path | None
 
 
 def check_sample_suffix(output: Path) -> None:
@@ -155,7 +155,8 @@ def write_fresh_sample(
 
     Args:
         samples: The samples, in order.
-        output: The file to write, ``.parquet`` or ``.jsonl``; appears whole or not at all.
+        output: The file to write, ``.parquet`` or ``.jsonl`` (see ``check_sample_suffix``);
+            appears whole or not at all.
         id_infix: Stands between a pattern's id and the number of the problem, so that no id is one
             of the release.
         per_pattern: Problems asked for of each pattern.
@@ -163,22 +164,16 @@ def write_fresh_sample(
             the output, named like it with ``.mends.jsonl`` at the end.
 
     Raises:
-        UsageError: The output has another suffix.
         BankError: The samples end with a report of defects; nothing is written.
     """
-    check_sample_suffix(output)
-    rows, patterns = 0, 0
-    short: dict[str, int] = {}
+    n_rows: dict[str, int] = {}
     mends: list[dict[str, str]] = []
     waiting: list[PatternSample] = []
     with whole_file(output) as path, _open_writer(path) as write:
         for sample in samples:
             mended, found = mend_sample(sample, id_infix) if mend else (sample, [])
+            n_rows[sample.pattern.id] = len(sample)
             mends += found
-            rows += len(sample)
-            patterns += 1
-            if len(sample) < per_pattern:
-                short[sample.pattern.id] = len(sample)
             waiting.append(mended)
             if sum(map(len, waiting)) >= _BATCH_ROWS:
                 write(encode_samples(waiting, id_infix))
@@ -189,8 +184,14 @@ def write_fresh_sample(
     if mends:
         with whole_file(list_of_mends) as path:
             path.write_text("".join(map(_json_line, mends)), encoding="utf-8")
-    counts = dict(Counter(one["rule"] for one in mends))
-    return SampleSummary(output, rows, patterns, short, counts, list_of_mends if mends else None)
+    return SampleSummary(
+        output,
+        rows=sum(n_rows.values()),
+        patterns=len(n_rows),
+        short={pattern: n for pattern, n in n_rows.items() if n < per_pattern},
+        mended=dict(Counter(one["rule"] for one in mends)),
+        mends=list_of_mends if mends else None,
+    )
 
 
 @contextmanager

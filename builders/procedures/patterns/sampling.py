@@ -178,10 +178,9 @@ def sample_bank(
             all such patterns in one report.
     """
     defects = list(known_defects)
-    if require_examples:
-        for pattern in bank.faulty:
-            with suppress(BankError):  # too large, perhaps for want of the faulty conditions
-                defects.extend(PatternSpace(pattern, bank.world).find_missed())
+    for pattern in bank.faulty if require_examples else ():
+        with suppress(BankError):  # too large, perhaps for want of the faulty conditions
+            defects.extend(PatternSpace(pattern, bank.world).find_missed())
     job = partial(_sample_or_defects, world=bank.world, config=config, unlike=unlike)
     with (
         closing(map_in_order(job, bank.patterns, num_proc)) as results,

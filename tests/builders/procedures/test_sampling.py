@@ -12,7 +12,7 @@ from conftest import PATTERNS, WORLD
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from nlihub.builders.procedures.patterns import space as pattern_space
-from nlihub.builders.procedures.patterns.rows import encode_samples
+from nlihub.builders.procedures.patterns.run import encode_samples
 from nlihub.builders.procedures.patterns.sampling import (
     SamplingConfig,
     sample_bank,

@@ -160,9 +160,9 @@ def test_mechanisms_by_the_number_of_categories_of_their_negatives(tmp_path):
     found = survey(version)
     assert found.possible_negatives == counts
     shown = show_survey(BioNLI.SPEC, found)
-    assert "| categories | % of validation |" in shown
-    assert "| 3 | 50.0 (35.1) |" in shown
-    assert "| 5 | 0.0 |" in shown
+    assert "| split | categories | mechanisms | mechanisms % |" in shown
+    assert "| validation | 3 | 2 | 50.0 (35.1) |" in shown
+    assert "| validation | 5 | 0 | 0.0 |" in shown
 
 
 def test_a_training_set_says_nothing_of_possible_negatives(tmp_path):

@@ -11,8 +11,13 @@ pytest.importorskip("sklearn", reason="scikit-learn is not installed")
 from nlihub.builders.bionli import BioNLI
 from nlihub.builders.scinli import SciNLI
 from nlihub.builders.statistics import probe
-from nlihub.builders.statistics.probe import PartScore, WordClassifier, probe_hypotheses
-from nlihub.builders.statistics.scoring import Recall, score_probe, score_recall
+from nlihub.builders.statistics.probe import (
+    PartScore,
+    WordClassifier,
+    probe_hypotheses,
+    score_parts,
+    score_probe,
+)
 from nlihub.builders.statistics.survey import show_survey, survey
 from nlihub.loaders.errors import UnmeasuredError
 from scipy import stats
@@ -173,11 +178,11 @@ def test_right_by_category(tmp_path):
     splits = {"train": rows(300, 1), "test": rows(91, 2)}
     found = survey(build_rows(tmp_path, spec, splits), probe=True)
     first, second = spec.categories[:2]
-    always = Recall(100.0, 0.0, (100.0, 100.0))
+    always = (100.0, 0.0, (100.0, 100.0), True)
     expected = {
-        PartScore(first, 31, always, True),
-        PartScore(second, 30, always, True),
-        PartScore("none", 30, always, True),
+        PartScore(first, 31, *always),
+        PartScore(second, 30, *always),
+        PartScore("none", 30, *always),
     }
     assert set(found.probe.categories) == expected
     assert found.probe.categories[0].part == first
@@ -213,10 +218,10 @@ def test_only_the_category_with_an_artefact_is_warned_of(tmp_path, clue, told):
     scores = {score.part: score for score in found.probe.categories}
     assert {name for name, score in scores.items() if score.warns} == set(told)
     if told:
-        assert scores["SRE"].right.value == 100.0
+        assert scores["SRE"].right == 100.0
     shown = show_survey(BioNLI.SPEC, found)
     assert ("gives these categories away" in shown) is bool(told)
-    assert scores["LPR"].right.chance == pytest.approx(scores["LPR"].right.value, abs=8)
+    assert scores["LPR"].of_others == pytest.approx(scores["LPR"].right, abs=8)
 
 
 def test_a_category_with_an_artefact_is_found_among_many_negatives(tmp_path):
@@ -226,34 +231,38 @@ def test_a_category_with_an_artefact_is_found_among_many_negatives(tmp_path):
     assert [score.part for score in found.categories if score.warns] == ["SRE"]
 
 
+def score_recall(*arguments):
+    return {one.part: one for one in score_parts(*arguments)}
+
+
 def test_recall_by_hand():
     gold, guesses = np.array([0, 0, 0, 0, 1, 1]), np.array([0, 0, 0, 1, 0, 1])
     units = ["p", "q", "p", "p", "p", "q"]
     found = score_recall(gold, guesses, units, 2, ["a", "a", "b", "b", "c", "c"])
     # Of the two rows of label 1 one is called 0, of the four of label 0 one is called 1.
-    assert {name: (one.value, one.chance) for name, one in found.items()} == {
+    assert {name: (one.right, one.of_others) for name, one in found.items()} == {
         "a": (100.0, 50.0),
         "b": (50.0, 50.0),
         "c": (50.0, 25.0),
     }
-    assert found["c"].above is None  # of two units
+    assert found["c"].difference is None  # of two units
     many = [*["p", "q"] * 20, *range(60)]
     found = score_recall(np.tile(gold, 20)[:100], np.tile(guesses, 20)[:100], many, 2, ["c"] * 100)
-    low, high = found["c"].above
-    assert low < found["c"].value - found["c"].chance < high
+    low, high = found["c"].difference
+    assert low < found["c"].right - found["c"].of_others < high
     mixed = score_recall(gold, guesses, units, 2, ["d"] * 6)["d"]
-    assert (mixed.value, mixed.chance) == (
+    assert (mixed.right, mixed.of_others) == (
         round(400 / 6, 1),
         round(100 * (4 * 0.5 + 2 * 0.25) / 6, 1),
     )
-    assert score_recall(gold, guesses, ["p"] * 6, 2, ["d"] * 6)["d"].above is None
+    assert score_recall(gold, guesses, ["p"] * 6, 2, ["d"] * 6)["d"].difference is None
 
 
 def test_recall_of_a_part_that_resamples_may_miss():
     gold, guesses = np.array([0] * 30 + [1] * 30), np.array([0] * 30 + [1] * 30)
     parts = ["rare"] + ["often"] * 59
     found = score_recall(gold, guesses, range(60), 2, parts)
-    assert found["rare"] == Recall(100.0, 0.0, (100.0, 100.0))
+    assert found["rare"] == PartScore("rare", 1, 100.0, 0.0, (100.0, 100.0), True)
 
 
 def test_only_some_rows_of_many_are_probed(tmp_path, monkeypatch):

@@ -43,7 +43,7 @@ _POSSIBLE = re.compile(
     re.IGNORECASE,
 )
 _PARTIAL = re.compile(
-    r"(?:%|percent|per cent) of\b|\bin \d[\d.,]* ?%|\d ?(?:of|/|out of) ?\d"
+    r"(?:%|percent|per cent) of\b|\bin \d[\d.,]* ?%|\d ?(?:/|(?:out )?of(?: the)?) ?\d"
     r"|\b(?:one|two|three|four|five|six|once|twice|thirds?|quarters?|isoforms?|forms?|cases?"
     r"|some|most|mostly|several|many|various|selected|certain|others|often|frequently|usually|generally|typically|commonly|sometimes|occasionally|somewhere"
     r"|part|parts|partly|partially|mainly|largely|half|halves|subsets?|proportion|portion|fraction"

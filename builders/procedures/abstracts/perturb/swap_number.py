@@ -58,8 +58,12 @@ _BOUND_BEHIND = re.compile(
     r"[^,;.]{0,20}?\b(?:(?:and|or) (?:above|below|over|under|more|less|fewer|higher|lower|greater"
     r"|beyond|up|down|better)|onwards?|upwards?|at (?:the )?(?:least|most)|or so|plus|max|tops)\b"
 )
-#: The units of shares and multiples.
-_EXACT = frozenset({"%", "percent", "per cent", "fold", "time"})
+#: What stands before, and behind, a number of a unit that says how much an effect is.
+_EFFECTS = {
+    **dict.fromkeys(("%", "percent", "per cent"), (r"\b(?:by|to)(?: [a-z]+)? $", "")),
+    "fold": ("", ""),
+    "time": ("", r" ?times (?:higher|lower|greater|more|less|as|that)\b"),
+}
 #: These say that a number is not the only one: already at 10 mM; 5 mg is enough.
 _NOT_ALONE = re.compile(
     r"\b(?:already|even|still|enough|suffic\w+|adequate|needed|necessary|required)\b"
@@ -168,8 +172,6 @@ class SwapNumber(Strategy):
 def _why_not(masked: str, number: Number) -> str | None:
     """Return why no number can stand for this one; None where one may."""
     start, end = number.start, number.end
-    if number.kind[0] not in _EXACT and not number.kind[0].startswith("number"):
-        return DOSE
     before = max(start - _REACH, 0), start
     if _BOUND.search(masked, *before) or _BOUND_BEHIND.match(masked, end):
         return BOUND
@@ -179,6 +181,12 @@ def _why_not(masked: str, number: Number) -> str | None:
     is_listed = number.kind[0].startswith("number") and _LISTED.match(masked, end)
     if is_joined or is_listed or _CONFIDENCE.match(masked, end):
         return SHARE
+    unit = number.kind[0]
+    ahead, behind = _EFFECTS.get(unit, (None, ""))
+    if ahead is None and (not unit.startswith("number") or unit.endswith(" degree")):
+        return DOSE
+    if not (re.search(ahead or "", masked[:start]) and re.match(behind, masked[end:])):
+        return DOSE
     return None
 
 

@@ -309,7 +309,7 @@ def read_damaged(reader: Reader, name: str, content: bytes, tally: Tally) -> Non
         path = Path(folder) / name
         path.write_bytes(content)
         peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-        started = time.perf_counter()
+        started = time.process_time()
         faulthandler.dump_traceback_later(_HUNG_S, exit=True)
         tally.n_tried += 1
         try:
@@ -320,7 +320,7 @@ def read_damaged(reader: Reader, name: str, content: bytes, tally: Tally) -> Non
             raise CrashError(f"{name}: {type(error).__name__}: {str(error)[:200]}") from error
         finally:
             faulthandler.cancel_dump_traceback_later()
-            took_s = time.perf_counter() - started
+            took_s = time.process_time() - started
             growth = (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - peak) << 10
             tally.slowest_s = max(tally.slowest_s, took_s)
             tally.growth = max(tally.growth, growth)

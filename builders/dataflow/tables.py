@@ -22,7 +22,7 @@ class TableWriter:
         self, folder: Path, name: str, schema: pa.Schema, group_rows: int = 20_000
     ) -> None:
         self.schema = schema
-        self.n_rows = 0
+        self.n_rows = 0  # those that were added one by one are counted once they are written
         self._group_rows = group_rows
         self._writer = pq.ParquetWriter(folder / f"{name}.parquet", schema, compression="zstd")
         self._rows: list[tuple[Any, ...]] = []

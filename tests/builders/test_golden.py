@@ -170,9 +170,8 @@ def construct(arguments, material, folder):
     made = {"construct": run(*given)}
     version = folder / "my_nli"
     made |= hash_version(version)
-    report = folder / "my_nli-report.json"
-    if report.exists():
-        made["report"] = digest(plain(report.read_text(encoding="utf-8")))
+    report = (folder / "my_nli.report.json").read_text(encoding="utf-8")
+    made["report"] = digest(plain(report))
     for command in ("stats", "card", "verify"):
         made[command] = run(command, version)
     return made

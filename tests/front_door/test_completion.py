@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from command_line import run_command
+from nlihub.builders.procedures import PROCEDURES
 
 import nlihub
 
@@ -34,7 +35,7 @@ def test_names_are_completed(tmp_path):
     expected = {
         "nlihub ver": "verify versions",
         "nlihub annotate im": "import",
-        "nlihub construct ": "abstracts papers patterns",
+        "nlihub construct ": " ".join(PROCEDURES),
         "nlihub score --thr": "--thresholds",
         "nlihub construct papers NAME --within ": "paragraph section",
         "nlihub show ": " ".join(nlihub.list_datasets()),

@@ -122,8 +122,8 @@ class Declaration:
     def spec_fields(self) -> dict[str, Any]:
         """Return the fields of ``DatasetSpec`` that the procedure decides, not the maker.
 
-        They are summary, labels, domains, categories, group, metrics, configs, extra, meanings, paper,
-        card, creation and changes.
+        They are summary, labels, domains, categories, group, metrics, configs, extra, meanings,
+        paper, card, creation and changes.
         """
         raise NotImplementedError
 

@@ -48,8 +48,8 @@ class ConstructionReport:
     """What a procedure read, kept and dropped.
 
     Attributes:
-        counts: Numbers of units and of pairs, as the manifest has them; and ``annotation``, the card's
-            text on who gave the labels.
+        counts: Numbers of units and of pairs, as the manifest has them; and ``annotation``, the
+            card's text on who gave the labels.
         left_out: By kind, the files, records and ids that were not taken, and why.
         summary: The same in a few lines, for people.
     """

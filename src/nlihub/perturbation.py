@@ -26,11 +26,7 @@ from .builders.procedures.abstracts.perturb.negate import Negate
 from .builders.procedures.abstracts.perturb.replace_entities import ReplaceInside, ReplaceOutside
 from .builders.procedures.abstracts.perturb.reverse_polarity import Antonyms, ReversePolarity
 from .builders.procedures.abstracts.perturb.strategy import Strategy
-from .builders.procedures.abstracts.perturb.swap_entities import (
-    SwapMarkers,
-    SwapNames,
-    SwapPositions,
-)
+from .builders.procedures.abstracts.perturb.swap_entities import SwapNames, SwapPositions
 from .builders.procedures.abstracts.perturb.swap_number import SwapNumber
 from .loaders.atomic_write import whole_file
 from .loaders.corpora.abstracts.abstract import SkippedAbstract
@@ -50,7 +46,6 @@ __all__ = [
     "ReplaceOutside",
     "ReversePolarity",
     "Strategy",
-    "SwapMarkers",
     "SwapNames",
     "SwapNumber",
     "SwapPositions",

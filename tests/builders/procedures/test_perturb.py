@@ -11,7 +11,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from nlihub.builders.procedures.abstracts.perturb.apply import (
     SAME_AS_ANOTHER,
-    SAME_AS_POSITIVE,
     make_strategies,
     perturb_mechanism,
 )
@@ -50,7 +49,6 @@ from nlihub.builders.procedures.abstracts.perturb.swap_entities import (
     MUTUAL,
     SAME_NAME,
     UNDIRECTED,
-    SwapMarkers,
     SwapNames,
     SwapPositions,
 )
@@ -366,8 +364,6 @@ def test_a_negative_that_says_nothing_new_without_markers():
     assert len(perturb_mechanism(mechanism, strategies, 1).made) == 2
     found = perturb_mechanism(mechanism, strategies, 1, ignore_markers=True)
     assert found.refused == {"SEP": NoNegative(SAME_AS_ANOTHER)}
-    same = perturb_mechanism(mechanism, [SwapMarkers()], 1, ignore_markers=True)
-    assert same.refused == {"SET": NoNegative(SAME_AS_POSITIVE)}
 
 
 def test_a_strategy_given_twice_is_refused():
@@ -482,14 +478,6 @@ def test_what_the_supporting_set_states_is_no_negative(supporting, is_stated):
 def test_verbs_beside_others_are_not_negated(verbs):
     sentence = f"<re> A <er> {verbs} <el> B <le>."
     assert outcome("VNeg", sentence) == NoNegative(Negate.otherwise)
-
-
-def test_markers_alone_change_places():
-    found = outcome("SET", "<el> A <le> is blocked by <re> B <er>.", strategy=SwapMarkers())
-    assert found.text == "<re> A <er> is blocked by <el> B <le>."
-    both = "<re> A <er> and <el> B <le> interact."
-    assert outcome("SET", both, strategy=SwapMarkers()) == NoNegative(UNDIRECTED)
-    assert plain(outcome("SET", both, strategy=SwapMarkers(symmetric=True)).text) == plain(both)
 
 
 @pytest.mark.parametrize(

@@ -1,12 +1,10 @@
-"""SEN, SEP and SET: the two entities, their names or their markers change places.
+"""SEN and SEP: the two entities change places, without or with their markers.
 
 Without its markers the sentence of SEP is that of SEN: who strips them has it twice, see
-``perturb``'s ``ignore_markers``. The sentence of SET without its markers is the positive itself, so
-SET is not one of the seven, and only for models that read the markers.
+``perturb``'s ``ignore_markers``.
 
 Source:
-    BioNLI, section 3.3.1, "Swap Entity Names" and "Swap Entity Positions"; Table 4. SET: the
-    authors' code (``entailment_preparation.ipynb``); neither the paper nor the release has it.
+    BioNLI, section 3.3.1, "Swap Entity Names" and "Swap Entity Positions"; Table 4.
 """
 
 import re
@@ -146,24 +144,6 @@ class SwapPositions(SwapNames):
                 _places(marked), (regulator, regulated), _OTHER_MARKERS, strict=True
             )
         ]
-
-
-class SwapMarkers(SwapNames):
-    """SET: ``<re> A <er> ... <el> B <le>`` becomes ``<el> A <le> ... <re> B <er>``."""
-
-    name = "SET"
-    otherwise = UNDIRECTED
-    others: ClassVar[tuple[str, ...]] = (DENIED, MUTUAL)
-
-    def _propose(self, marked: MarkedSentence, mechanism: Mechanism, choices: Choices) -> Proposals:
-        if reason := self._why_not(marked, mechanism):
-            return reason
-        edits = []
-        for place, (opens, closes) in zip(_places(marked), _OTHER_MARKERS, strict=True):
-            edits.append(TextEdit(place.start, place.name_start, f"{opens} "))
-            edits.append(TextEdit(place.name_end, place.end, f" {closes}"))
-        yield Perturbed.of(marked.text, edits)
-        return None
 
 
 def _places(marked: MarkedSentence) -> tuple[EntityPlace, EntityPlace]:

@@ -29,7 +29,6 @@ from nlihub.builders.procedures.abstracts.mechanisms.find import find_mechanism
 from nlihub.builders.procedures.abstracts.mechanisms.mechanism import Mechanism
 from nlihub.builders.procedures.abstracts.negatives import category_of_negative, join_outcomes
 from nlihub.builders.procedures.abstracts.perturb.apply import (
-    NAMES,
     make_strategies,
     perturb_mechanism,
 )
@@ -164,7 +163,7 @@ def split_of(rule, pmid, seed):
 
 
 def place(rule, pmid, kinds, seed):
-    """Where the rows of a mechanism are, in ``full`` and in ``balanced``, without limits.
+    """Where the rows of a mechanism are, in ``full`` and in ``balanced``.
 
     Args:
         rule: A ``Distribution``.
@@ -211,28 +210,14 @@ def place(rule, pmid, kinds, seed):
     row = drawn(BALANCED, kinds)
     if is_accepted(BALANCED, row):
         return full, Membership(TRAIN, (row[1],))
-    return full, _outside_training(full)
-
-
-def _outside_training(full):
-    return Membership(VALIDATION if full.split == VALIDATION else None)
+    return full, Membership(VALIDATION if full.split == VALIDATION else None)
 
 
 def distribute(rule, pmids, negatives, seed=1):
     """By config, where the rows of each mechanism are."""
     pairs = zip(pmids, negatives, strict=True)
     placed = [place(rule, pmid, list_kinds(made), seed) for pmid, made in pairs]
-    full, balanced = ([one[n] for one in placed] for n in range(2))
-    left, n_taken = list(balanced), Counter()
-    order = [keyed_number(seed, "balanced", pmid) for pmid in pmids]
-    for n in sorted(range(len(pmids)), key=order.__getitem__):
-        if rule.max_per_category is None or balanced[n].split != TRAIN:
-            continue
-        names = [kind for kind in balanced[n].kinds if kind in NAMES]
-        n_taken.update(names)
-        if any(n_taken[name] > rule.max_per_category for name in names):
-            left[n] = _outside_training(full[n])
-    return {FULL: full, BALANCED: left}
+    return {config: [one[n] for one in placed] for n, config in enumerate((FULL, BALANCED))}
 
 
 def has(membership, split, kind):
@@ -251,8 +236,7 @@ def construct(files, recipe):
             refused["VNeg"][UNBALANCED] += n_left_out
         made = balanced
     rule = recipe.distribution
-    if recipe.preferred is None:
-        rule = replace(rule, preferred=find_rare_kinds(made))
+    rule = replace(rule, preferred=find_rare_kinds(made))
     memberships = distribute(rule, [one.pmid for one in mechanisms], made, recipe.seed)
     rows = {
         (config, split): sorted(

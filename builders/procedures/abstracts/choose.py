@@ -34,7 +34,8 @@ Source:
     BioNLI, section 3.4, Tables 2 and 3, has the sizes. Steps 2 to 5 and their shares are those of
     the authors' code, StonyBrookNLP/BioNLI, ``src/data_preparation.py``; the validation of
     ``balanced`` that of ``src/prediction.py``. Keyed hashes take the place of a random stream. The
-    caption of Table 3 has a limit of 500 rows, their code none: the largest rule-based one has 452.
+    caption of Table 3 has a limit of 500 rows, their code none, and so the code here: the largest
+    rule-based one has 452.
     Table 5: a model that sees the hypothesis alone tells VNeg at 94 %.
 """
 
@@ -47,7 +48,6 @@ from ...core.schema import IN_NO_SPLIT, SPLITS
 from ...core.sql import Statement
 from ..splits import ByRatio
 from .declaration import POSITIVE
-from .perturb.apply import NAMES
 
 #: Why an abstract is not taken.
 SAME_PMID = "pmid twice"
@@ -246,14 +246,11 @@ class Distribution:
         ratio: How mechanisms are split; None leaves it to the draw.
         pairs: Whether a training mechanism is its positive and one negative; needs a ratio.
         preferred: Categories of which the draw takes a row before all others.
-        max_per_category: Greatest number of rows of a rule-based category in the training set of
-            ``balanced``; None sets no limit.
     """
 
     ratio: ByRatio | None = None
     pairs: bool = False
     preferred: Sequence[str] = PREFERRED
-    max_per_category: int | None = None
 
     @property
     def splits(self) -> tuple[str, ...]:
@@ -272,7 +269,6 @@ class Distribution:
             "split": by_draw if self.ratio is None else self.ratio.as_json(),
             "training_rows": "pair" if self.pairs else "one",
             "preferred": list(self.preferred),
-            "max_per_category": self.max_per_category,
         }
 
     def statements(self, n_flipped: int | None) -> tuple[Statement, ...]:
@@ -341,8 +337,7 @@ class Distribution:
     def _assigned(self) -> str:
         """Return the query that says for each row where it and its mechanism are."""
         any_full = "any_full" if self.ratio is None else "TRUE"
-        limit, negative = self.max_per_category, "AND NOT is_positive" if self.pairs else ""
-        is_above = "FALSE" if limit is None else f"is_ruled AND limited_place > {limit}"
+        negative = "AND NOT is_positive" if self.pairs else ""
         return f"""
             WITH accepted AS (
                 SELECT *, BOOL_OR(accepts_full) OVER (PARTITION BY pmid) AS any_full,
@@ -352,23 +347,16 @@ class Distribution:
             ),
             ranked AS (
                 SELECT *, BOOL_OR(is_drawn) OVER (PARTITION BY pmid) AS any_balanced,
-                    is_drawn AND kind IN ({_list(NAMES)}) AS is_ruled,
-                    ROW_NUMBER() OVER (
-                        PARTITION BY is_drawn, kind ORDER BY limit_order, pmid
-                    ) AS limited_place,
                     CASE WHEN split <> {_UNDECIDED} THEN split
                         WHEN {any_full} THEN {_TRAIN} ELSE {_VALIDATION} END AS full_split
                 FROM accepted
             ),
-            limited AS (
-                SELECT *, BOOL_OR({is_above}) OVER (PARTITION BY pmid) AS is_above FROM ranked
-            ),
             placed AS (
                 SELECT *, CASE WHEN split <> {_UNDECIDED} THEN split
-                    WHEN any_balanced AND NOT is_above THEN {_TRAIN}
+                    WHEN any_balanced THEN {_TRAIN}
                     WHEN full_split = {_VALIDATION} THEN {_VALIDATION} ELSE {IN_NO_SPLIT} END
                     AS balanced_split
-                FROM limited
+                FROM ranked
             )
             SELECT shard, row, pmid, kind, category, is_positive, full_split, balanced_split,
                 CAST({_place(FULL)} AS TINYINT) AS in_full,

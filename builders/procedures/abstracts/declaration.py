@@ -36,25 +36,25 @@ MEANINGS = {
 }
 
 
-_DRAWN = (
-    "a training mechanism is one row, its positive or one negative; the others have all rows",
-    "the same, with fewer rows of the frequent categories in the training set",
-)
+_ONE = "a training mechanism is one row, its positive or one negative; the others have all rows"
+_FEWER = "the same, with fewer rows of the frequent categories in the training set"
 #: By rule (``choose.Distribution.rule``): what ``full`` and ``balanced`` hold, and the rule.
 RULES: Mapping[str, tuple[str, str, str]] = {
     "draw": (
-        *_DRAWN,
+        _ONE,
+        _FEWER,
         "**The draw of BioNLI** chose the training rows, and the mechanisms for validation.",
     ),
     "one": (
-        *_DRAWN,
+        _ONE,
+        _FEWER,
         "**A ratio** split the mechanisms, unlike BioNLI, and then its draw chose the training\n"
         "rows: rows of preferred kinds are all accepted, and of a mechanism without an accepted\n"
         "row any row may be drawn for `full`.",
     ),
     "pair": (
         "a training mechanism has one negative, the others all",
-        "the larger rule-based categories of the training set are cut",
+        _FEWER,
         "**A ratio** split the mechanisms, and each training mechanism is **a pair**, its\n"
         "positive and one negative, unlike BioNLI; each category is equally likely. `balanced`\n"
         "has the pairs whose negative the draw of BioNLI accepts.",

@@ -59,7 +59,6 @@ CANDIDATE_SCHEMA = pa.schema(
         "draw_full": pa.int64(),
         "draw_balanced": pa.int64(),
         "draw_category": pa.int64(),  # of mechanism and category
-        "limit_order": pa.int64(),  # of the mechanism
         "balance": pa.int64(),  # order in which negated VNeg are kept; null for other rows
     }
 )
@@ -194,7 +193,6 @@ class MakeNegatives:
             self._key("draw full", name),
             self._key("draw balanced", name),
             self._key("category", f"{pmid}-{category}"),
-            self._key("balanced", pmid),
             self._key("balance", pmid) if is_flipped else None,
         )
 

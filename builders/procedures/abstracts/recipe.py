@@ -15,7 +15,7 @@ from ..about import check_domain
 from ..options import parse_names, read_by
 from ..procedure import Recipe
 from ..splits import SPLITTING, ByRatio, Ratio
-from .choose import PAPER_RATIO, PREFERRED, Distribution
+from .choose import PAPER_RATIO, Distribution
 from .mechanisms.rules import FINDING, MAX_AFTER, MechanismOptions, MechanismRules
 from .negatives import Writer
 from .perturb.apply import NAMES
@@ -56,11 +56,6 @@ class AbstractsRecipe(Recipe, MechanismOptions):
     training_rows: Annotated[Literal["one", "pair"], SPLITTING] = "one"
     """Rows of a training mechanism: one, its positive or a negative, as in BioNLI; or pair, its
     positive and a negative."""
-    preferred: Annotated[Sequence[str] | None, SPLITTING, read_by(parse_names, "S,...")] = None
-    """Kinds of negatives that the draw of training rows takes first; by default those of BioNLI,
-    SRE,GEN,GEN-ND, as far as at most 10 % of the mechanisms have one."""
-    max_per_category: Annotated[int | None, SPLITTING] = None
-    """Rows of a rule-based strategy in the balanced training set at most; by default no limit."""
     engine: Annotated[Engine | None, Parameter(parse=False)] = None
     """Works on the abstracts; by default processes of this machine."""
 
@@ -74,14 +69,8 @@ class AbstractsRecipe(Recipe, MechanismOptions):
             raise UsageError(f"The strategies are {', '.join(names)}; expected some, each once.")
         if not -(2**63) <= self.seed < 2**63:
             raise UsageError(f"The seed is {self.seed}; expected a number of 64 bits.")
-        kinds = tuple(dict.fromkeys((*NAMES, *PREFERRED)))
-        for name in self.preferred_names:
-            if name not in kinds:
-                raise UnknownNameError.of("kind of negatives", name, kinds)
         if self.training_rows not in _TRAINING_ROWS:
             raise UnknownNameError.of("number of training rows", self.training_rows, _TRAINING_ROWS)
-        if self.max_per_category is not None and self.max_per_category < 1:
-            raise UsageError(f"max_per_category is {self.max_per_category}; expected 1 or more.")
         if self.models is not None and not isinstance(self.generate, str):
             raise UsageError("models keeps what generate trains; name a model to generate with.")
         _ = self.distribution, self.mechanism_rules
@@ -89,17 +78,12 @@ class AbstractsRecipe(Recipe, MechanismOptions):
     @property
     def strategy_names(self) -> tuple[str, ...]:
         """Return the names of the rule-based strategies."""
-        return _as_tuple(self.strategies)
+        return (self.strategies,) if isinstance(self.strategies, str) else tuple(self.strategies)
 
     @cached_property
     def mechanism_rules(self) -> MechanismRules:
         """Return how mechanisms are found."""
         return self.rules()
-
-    @property
-    def preferred_names(self) -> tuple[str, ...]:
-        """Return the kinds of negatives that the draw may take first."""
-        return _as_tuple(PREFERRED if self.preferred is None else self.preferred)
 
     @cached_property
     def distribution(self) -> Distribution:
@@ -108,7 +92,7 @@ class AbstractsRecipe(Recipe, MechanismOptions):
         ratio = None if self.ratio is None else ByRatio.of(self.ratio)
         if ratio is None and pairs:
             ratio = PAPER_RATIO
-        return Distribution(ratio, pairs, self.preferred_names, self.max_per_category)
+        return Distribution(ratio, pairs)
 
     def writer(self, tell: Tell) -> Writer | None:
         """Return the writer of negatives besides the rules, if any.
@@ -127,10 +111,7 @@ class AbstractsRecipe(Recipe, MechanismOptions):
         return ModelWriter(settings, self.models, tell=tell)
 
     def parameters(self) -> Mapping[str, Any]:
-        """Return everything that the rows depend on, besides the abstracts and a writer.
-
-        Where ``preferred`` is None, the manifest has those of them that are rare.
-        """
+        """Return everything that the rows depend on, besides the abstracts and a writer."""
         rules = self.mechanism_rules
         return {
             "conclusion_phrases": {name: list(told) for name, told in rules.phrases.items()},
@@ -142,7 +123,3 @@ class AbstractsRecipe(Recipe, MechanismOptions):
             **self.distribution.as_json(),
             "seed": self.seed,
         }
-
-
-def _as_tuple(names: str | Sequence[str]) -> tuple[str, ...]:
-    return (names,) if isinstance(names, str) else tuple(names)

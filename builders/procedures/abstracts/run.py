@@ -34,7 +34,6 @@ from .choose import (
     FULL,
     STATEMENTS,
     TAKEN,
-    TRAIN,
     UNBALANCED,
     Forms,
     find_rare_kinds,
@@ -101,10 +100,9 @@ def run(
         database.add({CANDIDATES: candidates, REFUSED: refused})
         forms = Forms(*database.execute(COUNT_FORMS)[0]) if recipe.balance_negation else None
         abstracts = _count_abstracts(database)
-        if recipe.preferred is None:
-            query = f"SELECT category, COUNT(DISTINCT pmid) FROM {CANDIDATES} GROUP BY category"
-            rare = find_rare_kinds(dict(database.execute(query)), abstracts["kept"])
-            rule = replace(rule, preferred=rare)
+        query = f"SELECT category, COUNT(DISTINCT pmid) FROM {CANDIDATES} GROUP BY category"
+        rare = find_rare_kinds(dict(database.execute(query)), abstracts["kept"])
+        rule = replace(rule, preferred=rare)
         statements = rule.statements(forms.n_kept if forms else None)
         chosen = work.select(statements, {CANDIDATES: candidates}, database)["chosen"]
 
@@ -211,8 +209,6 @@ def _check_labels(report: ConstructionReport) -> None:
                 continue
             lacking = "mechanism" if not rows else "negative" if POSITIVE in rows else POSITIVE
             advice = "Give more abstracts, or choose the shares of the splits (ratio)"
-            if rows and split == TRAIN:
-                advice += " or fewer kinds that are drawn first (preferred)"
             why = _say_why(report)
             raise TooFewError(f"No {lacking} for {split} of {config}. {why} {advice}.", report)
 

@@ -116,10 +116,9 @@ def rows_of(made):
 RECIPES = {
     "draw": {},
     "a ratio, and balanced": {"ratio": RATIO, "balance_negation": True},
-    "pairs, and a limit": {"ratio": RATIO, "training_rows": "pair", "max_per_category": 2},
-    "a limit": {"ratio": RATIO, "max_per_category": 1, "preferred": ["GEN"], "seed": 3},
+    "pairs": {"ratio": RATIO, "training_rows": "pair"},
     "few strategies": {"ratio": RATIO, "strategies": ["VNeg", "SEN"], "balance_negation": True},
-    "a writer": {"ratio": RATIO, "generate": Writer(), "preferred": []},
+    "a writer": {"ratio": RATIO, "generate": Writer(), "seed": 3},
 }
 
 

@@ -185,27 +185,15 @@ class TestDraw:
             assert draw(some)[config] == drawn[config][:500]
         assert draw(some, seed=2)[FULL] != drawn[FULL][:500]
 
-    def test_a_limit(self, draw, like_bionli, drawn):
-        cut = draw(like_bionli, max_per_category=200)
-        assert cut[FULL] == drawn[FULL]
-        before, after = (training_categories(of[BALANCED], like_bionli) for of in (drawn, cut))
-        for name, n in before.items():
-            is_limited = name not in (POSITIVE, "GEN", "GEN-ND")
-            assert after[name] == (min(n, 200) if is_limited else n)
-        for full, one, other in zip(cut[FULL], drawn[BALANCED], cut[BALANCED], strict=True):
-            if one != other:
-                assert other == Membership("validation" if full.split == "validation" else None)
-
 
 @pytest.mark.parametrize(
     "rule",
     [
         {},
-        {"preferred": ["GEN"], "seed": 2, "max_per_category": 20},
+        {"preferred": ["GEN"], "seed": 2},
         {"ratio": RATIO},
-        {"ratio": RATIO, "max_per_category": 7},
         {"ratio": RATIO, "pairs": True},
-        {"ratio": RATIO, "pairs": True, "max_per_category": 7, "seed": 3, "preferred": []},
+        {"ratio": RATIO, "pairs": True, "seed": 3, "preferred": []},
     ],
     ids=str,
 )

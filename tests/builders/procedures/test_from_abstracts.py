@@ -315,9 +315,7 @@ class TestInput:
             ({"strategies": ["SEN", "SEN"]}, UsageError, "each once"),
             ({"phrase_sets": ["nobody"]}, UnknownNameError, "nobody"),
             ({"ratio": (0.5, 0.4, 0.4)}, UsageError, "does not sum to 1"),
-            ({"max_per_category": 0}, UsageError, "1 or more"),
             ({"training_rows": "two"}, UnknownNameError, "Known: one, pair"),
-            ({"preferred": ["SRE", "XYZ"]}, UnknownNameError, "kind of negatives 'XYZ'"),
             ({"domain": "Bio Medical"}, UsageError, "The domain is"),
             ({"name": "bionli"}, UsageError, "dataset of this package"),
             ({"paths": "nowhere"}, SourceNotFoundError, "nowhere"),
@@ -329,6 +327,9 @@ class TestInput:
             from_abstracts(**given)
         assert not (tmp_path / "o").exists()
 
+    def test_the_manifest_has_the_kinds_that_are_drawn_first(self, made):
+        assert Manifest.read(made.folder).parameters["preferred"] == ["GEN", "GEN-ND"]
+
     def test_too_few_abstracts_say_why(self, tmp_path):
         path = write_abstracts(tmp_path / "a.pubtator", [1])
         with path.open("a") as file:
@@ -338,14 +339,6 @@ class TestInput:
         told = json.loads((tmp_path / "my_bionli.failed.json").read_text())
         assert told["abstracts"]["dropped"] == {"no conclusion phrase": 1}
         assert not (tmp_path / "my_bionli").exists()
-
-    def test_every_mechanism_has_a_kind_that_is_drawn_first(self, corpus, made, tmp_path):
-        assert Manifest.read(made.folder).parameters["preferred"] == ["GEN", "GEN-ND"]
-        with pytest.raises(CorpusError, match="No positive for train of full") as caught:
-            from_abstracts("my_bionli", corpus, tmp_path, preferred=["SRE"])
-        assert "fewer kinds that are drawn first (preferred)" in str(caught.value)
-        told = json.loads((tmp_path / "my_bionli.failed.json").read_text())
-        assert set(told["distributions"]["full"]["rows"]["train"]) == {"SRE"}
 
 
 def mechanism(pmid):
@@ -415,10 +408,7 @@ class TestCommand:
         return run_command("construct", "abstracts", *arguments)
 
     def test_it_builds_and_tells(self, corpus, made, tmp_path):
-        done = self.run(
-            *("my_bionli", corpus, "-o", tmp_path),
-            *("--training-rows", "one", "--preferred", "GEN,GEN-ND"),
-        )
+        done = self.run("my_bionli", corpus, "-o", tmp_path, "--training-rows", "one")
         assert done.returncode == 0, done.stderr
         assert done.stdout.strip() == str(tmp_path / "my_bionli")
         assert "nlihub: 120 of 120 abstracts" in done.stderr

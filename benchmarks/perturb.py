@@ -54,7 +54,7 @@ def main() -> None:
     given = parser.parse_args()
     os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
     limit = None if given.all else 1
-    rules = MechanismRules(phrases=read_phrases(sets=None))
+    rules = MechanismRules(phrases=read_phrases(["all"]))
     abstracts = [one for one in read_abstracts(given.abstracts) if isinstance(one, Abstract)]
     found = [one for one in find_mechanisms(abstracts, rules) if isinstance(one, Mechanism)]
     copies = [

@@ -194,20 +194,14 @@ def test_conclusions_of_abstracts(write):
         assert f"{path}:1 (pmid 7): no conclusion phrase: expected a phrase of paper" in done.stderr
 
 
-def test_phrases_of_yours_and_the_order_of_the_entities(write):
-    body = BODY.replace("We conclude that foxin inhibits henase", "Our word: foxin next to henase")
+def test_the_order_of_the_entities(write):
+    body = BODY.replace("foxin inhibits henase", "foxin next to henase")
     assert body != BODY
     path = write(pubtator(body=body), "a.txt")
-    phrases = write('{"mine": ["our word :"]}', "phrases.json")
-    for options, reason in (
-        ([], "no conclusion phrase"),
-        (["--conclusion-phrases", phrases], "direction not told"),
-        (["--by-order"], "no conclusion phrase"),
-    ):
-        done = run(path, "--strategies", "SREO", *options)
-        assert done.returncode == 1
-        assert reason in done.stderr
-    done = run(path, "--strategies", "SEN", "--conclusion-phrases", phrases, "--by-order")
+    done = run(path, "--strategies", "SREO")
+    assert done.returncode == 1
+    assert "direction not told" in done.stderr
+    done = run(path, "--strategies", "SEN", "--by-order")
     assert "does not plainly state that one entity acts on the other" in done.stderr
 
 

@@ -144,7 +144,7 @@ def test_constraints_are_found_in_real_sentences():
     folder = SHARED / "data" / "biomedical"
     if not folder.is_dir():
         pytest.skip("the real abstracts are not at hand")
-    rules = MechanismRules(read_phrases(sets=None), by_order=True)
+    rules = MechanismRules(read_phrases(["all"]), by_order=True)
     found = find_mechanisms(read_abstracts(sorted(folder.glob("*.pubtator"))), rules)
     mechanisms = [one for one in found if isinstance(one, Mechanism)]
     texts = [text for one in mechanisms for text in (write_input(one), write_output(one))]

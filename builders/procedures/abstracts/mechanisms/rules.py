@@ -13,20 +13,18 @@ for either word; ``:`` may directly follow a word.
 Source: BioNLI, section 3.1 and Table 7 (Appendix A), after Bastan et al. (2022).
 """
 
+import json
 import re
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from importlib.resources import files
-from pathlib import Path
 from typing import Annotated
 
 from cyclopts import Parameter
 
-from .....loaders.errors import UnknownNameError, UsageError
-from .....loaders.json_text import parse_json
-from .....loaders.paths import local_path
+from .....loaders.errors import UnknownNameError
 from ...options import parse_names, read_by
 
 #: The name of the paper's set of phrases.
@@ -37,39 +35,20 @@ MAX_AFTER = 2
 Phrases = Mapping[str, tuple[str, ...]]
 
 
-def read_phrases(path: Path | None = None, sets: Sequence[str] | None = PAPER) -> Phrases:
-    """Read the phrases of conclusions from a JSON file of the form of ``phrases.json``.
+def read_phrases(sets: Sequence[str] = PAPER) -> Phrases:
+    """Return the phrases of conclusions, by the name of their set.
 
     Args:
-        path: The file; None takes the package's.
-        sets: The names of the sets to use; None or ``all`` uses all.
-
-    Returns:
-        The phrases of each set by its name; those of an earlier set are preferred.
+        sets: The names of the sets; ``all`` alone takes all. Those of an earlier set are preferred.
 
     Raises:
-        UsageError: The file is missing, not of that form, or without a phrase.
-        UnknownNameError: The file has no set of that name.
+        UnknownNameError: There is no set of that name.
     """
-    source = path or files(__package__) / "phrases.json"
-    try:
-        found = parse_json(source.read_text(encoding="utf-8"))
-        names = found if sets is None or list(sets) == ["all"] else sets
-        for phrase in (phrase for phrases in found.values() for phrase in phrases):
-            if not phrase.strip(" :") or not all(all(w.split("/")) for w in phrase.split()):
-                raise ValueError(f"{phrase!r} is not words, with alternatives as a/b")
-        for name in names:
-            if name not in found:
-                raise UnknownNameError.of("set of phrases", name, found)
-        if not any(found[name] for name in names):
-            raise ValueError("there is no phrase")
-    except (OSError, ValueError, TypeError, AttributeError) as error:
-        if isinstance(error, UnknownNameError):
-            raise
-        raise UsageError(
-            f"{source} holds no conclusion phrases ({error}); expected "
-            '{"SET": ["PHRASE", ...], ...}.'
-        ) from error
+    found = json.loads((files(__package__) / "phrases.json").read_text(encoding="utf-8"))
+    names = found if list(sets) == ["all"] else sets
+    for name in names:
+        if name not in found:
+            raise UnknownNameError.of("set of phrases", name, found)
     return {name: tuple(found[name]) for name in names}
 
 
@@ -106,7 +85,7 @@ class MechanismRules:
 
     @cached_property
     def _patterns(self) -> list[re.Pattern[str]]:
-        choices = ("|".join(map(_as_pattern, some)) for some in self.phrases.values() if some)
+        choices = ("|".join(map(_as_pattern, some)) for some in self.phrases.values())
         return [re.compile(rf"(?<!\w)(?:{choice})(?!\w)", re.IGNORECASE) for choice in choices]
 
 
@@ -124,11 +103,9 @@ FINDING = Parameter(group="Mechanisms")
 class MechanismOptions:
     """How the conclusion of an abstract is found, and which entity regulates which."""
 
-    conclusion_phrases: Annotated[Path | None, FINDING] = None
-    """JSON file with other phrases of conclusions, {"SET": ["PHRASE", ...], ...}."""
-    phrase_sets: Annotated[Sequence[str], FINDING, read_by(parse_names, "SET,...")] = ()
+    phrase_sets: Annotated[Sequence[str], FINDING, read_by(parse_names, "SET,...")] = PAPER
     """Sets of conclusion phrases: paper (those of BioNLI), conclude, results, inference, hedge, or
-    all; by default paper, or all of a file of yours."""
+    all."""
     by_order: Annotated[bool, FINDING] = False
     """Take the entity mentioned first for the regulator where nothing states the direction;
     otherwise such abstracts are not taken."""
@@ -141,15 +118,10 @@ class MechanismOptions:
                 otherwise it has 3 to 15, as in BioNLI.
 
         Raises:
-            UsageError: The file is missing, or not of its form.
             UnknownNameError: There is no set of a name.
         """
         given = (self.phrase_sets,) if isinstance(self.phrase_sets, str) else self.phrase_sets
-        path = self.conclusion_phrases
-        phrases = read_phrases(
-            local_path(path) if path is not None else None,
-            given or (PAPER if path is None else None),
-        )
+        phrases = read_phrases(given)
         if any_length:
             return MechanismRules(phrases, self.by_order, 0, sys.maxsize)
         return MechanismRules(phrases, self.by_order)

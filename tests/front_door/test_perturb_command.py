@@ -160,7 +160,7 @@ def test_a_pool_and_antonyms_of_ones_own(write):
     record = {"id": 1, "conclusion": MARKED, "regulator_type": "Gene"}
     path = write(json_lines(record))
     pool = write('{"Gene": ["wolfin"], "Chemical": ["zinc"]}', "pool.json")
-    antonyms = write('{"verbs": {"both": [["inhibit", "befriend"]]}}', "own.json")
+    antonyms = write('{"verbs": [["inhibit", "befriend"]]}', "own.json")
     done = run(path, "--strategies", "SREO,LPR", "--pool", pool, "--antonyms", antonyms)
     assert [line["detail"] for line in lines(done.stdout)] == [
         "foxin -> wolfin", "inhibits -> befriends",

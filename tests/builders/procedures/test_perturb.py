@@ -752,7 +752,7 @@ def test_a_number_takes_its_article():
         ("agonists", "antagonists"),
         ("downregulated", "upregulated"), ("positively", "negatively"), ("led to", "prevented"),
         ("in the presence of", "in the absence of"), ("proapoptotic", "antiapoptotic"),
-        ("anti-inflammatory", "pro-inflammatory"), ("hypoglycemia", "hyperglycemia"),
+        ("anti-inflammatory", "pro-inflammatory"),
         ("is required for", "is dispensable for"), ("lost", "retained"),
         ("syntheses", "degradations"), ("dose-dependent", "dose-independent"),
     ],
@@ -776,6 +776,7 @@ def test_antonyms(old, new):
         "Zinc inhibits growth, and <re> A <er> resembles <el> B <le>.",
         "<re> A <er> binds <el> B <le> and inhibits growth.",
         "<re> A <er> can lower <el> B <le>.",
+        "<re> A <er> binds to the activation domain of <el> B <le>.",
     ],
 )
 def test_terms_that_are_left_alone(sentence):
@@ -793,7 +794,7 @@ def test_a_term_takes_its_article():
 
 def test_own_antonyms(tmp_path):
     path = tmp_path / "own.json"
-    path.write_text('\ufeff{"verbs": {"both": [["glorify", "vilify"]]}}')  # as some editors save
+    path.write_text('\ufeff{"verbs": [["glorify", "vilify"]]}')  # as some editors save
     strategy = ReversePolarity(Antonyms.read(path))
     found = texts("LPR", "<re> A <er> glorifies <el> B <le>.", strategy=strategy)
     assert found == {"A vilifies B."}
@@ -802,9 +803,8 @@ def test_own_antonyms(tmp_path):
 @pytest.mark.parametrize(
     "text",
     [
-        "", "[]", '{"verb": {}}', '{"nouns": {"both": [["a"]]}}',
-        '{"nouns": {"both": [["a", "a"]]}}',
-        '{"after_hyphen": {"a": " "}}', '{"verbs": {"both": [["a", 1]]}}',
+        "", "[]", '{"verb": []}', '{"nouns": [["a"]]}', '{"nouns": [["a", "a"]]}',
+        '{"terms": [["a", " "]]}', '{"verbs": [["a", 1]]}', '{"left_alone": [1]}', '{"verbs": 1}',
     ],
 )  # fmt: skip
 def test_broken_antonyms_are_refused(tmp_path, text):
@@ -818,8 +818,8 @@ def test_our_antonyms_change_every_term_and_no_pair_stands_twice():
     antonyms = Antonyms.read()
     assert len(antonyms.forms) > 800
     for old, new in antonyms.forms.items():
-        assert re.fullmatch(r"[a-z]+(?:[ -][a-z]+)*", old), old
-        assert re.fullmatch(r"[a-z]+(?:[ -][a-z]+)*", new), new
+        assert re.fullmatch(r"-?[a-z]+(?:[ -][a-z]+)*", old), old
+        assert re.fullmatch(r"-?[a-z]+(?:[ -][a-z]+)*", new), new
 
 
 # ---- English.

@@ -6,7 +6,6 @@ from conftest import SHARED
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from nlihub.builders.procedures.abstracts.mechanisms.find import (
-    Direction,
     find_direction,
     find_mechanism,
     find_mechanisms,
@@ -81,7 +80,7 @@ def test_a_mechanism():
             Mention("hens", "Species", "supporting", ("9",)),
             Mention("hens", "Species", "conclusion", ("9",)),
         ),
-        polarity="negative",
+        polarity=None,
         regulator_ids=("11",),
         regulated_ids=("22", "23"),
         related=(("11", "22"),),
@@ -197,27 +196,23 @@ def test_a_phrase_may_have_alternatives_and_a_colon():
 @pytest.mark.parametrize(
     ("sentence", "expected"),
     [
-        ("A1 inhibits B1", (True, "negative")),
-        ("A1 strongly activates the gene of B1", (True, "positive")),
-        ("A1 is needed to activate B1", (True, "positive")),
-        ("A1 regulates B1", (True, None)),
-        ("A1 does not inhibit B1", (True, None)),
-        ("A1 inhibits C1 and activates B1", (True, None)),
-        ("A1 is inhibited by B1", (False, "negative")),
-        ("A1 was found to be induced strongly by the gene B1", (False, "positive")),
-        ("A1 activation by B1", (False, "positive")),
-        ("inhibition of A1 by B1", (False, "negative")),
-        ("activation of the gene A1 by B1", (False, "positive")),
-        ("A1 in the activation of B1", (True, "positive")),
-        ("A1-induced B1", (True, "positive")),
-        ("A1–mediated growth of B1", (True, "positive")),  # noqa: RUF001
-        ("A1‑dependent B1", (True, None)),  # noqa: RUF001
-        ("A1 inhibits C1-induced B1", (True, "negative")),
+        ("A1 inhibits B1", True),
+        ("A1 strongly activates the gene of B1", True),
+        ("A1 is needed to activate B1", True),
+        ("A1 inhibits C1 and activates B1", True),
+        ("A1 acts by inhibiting B1", True),
+        ("A1 is inhibited by B1", False),
+        ("A1 was found to be induced strongly by the gene B1", False),
+        ("A1 activation by B1", False),
+        ("A1 activates cells by means of B1", None),
+        ("A1 in the activation of B1", True),
+        ("A1-induced B1", True),
+        ("A1–mediated growth of B1", True),  # noqa: RUF001
+        ("A1 inhibits C1-induced B1", True),
         ("A1-induced growth, so B1", None),
-        ("A1 is an inhibitor of B1", (True, None)),
-        ("A1 plays a major role in B1", (True, None)),
-        ("the effect of A1 on B1", (True, None)),
-        ("A1 appears in response to B1", (False, None)),
+        ("A1 is an inhibitor of B1", True),
+        ("A1 plays a major role in B1", True),
+        ("A1 falls by dephosphorylation in response to B1", None),
         ("A1 is activated in cells with B1", None),
         ("A1 binds B1", None),
         ("A1 and B1 interact", None),
@@ -225,14 +220,13 @@ def test_a_phrase_may_have_alternatives_and_a_colon():
         ("A1 inhibits growth and interacts with B1", None),
         ("A1 inhibits growth, which suggests that B1", None),
         ("C1 binds A1, thereby inhibiting B1", None),
-        ("A1 phosphorylates C1, thereby inhibiting B1", (True, None)),
+        ("A1 phosphorylates C1, thereby inhibiting B1", True),
         ("A1 applies to B1", None),
     ],
 )
 def test_directions(sentence, expected):
-    before, _, rest = sentence.partition("A1")
-    between, _, _ = rest.partition("B1")
-    assert find_direction(before, between) == (expected and Direction(*expected))
+    between = sentence.partition("A1")[2].partition("B1")[0]
+    assert find_direction(between) is expected
 
 
 @pytest.mark.parametrize("is_first", [True, False])
@@ -242,7 +236,7 @@ def test_directed_relations_need_no_words(is_first):
     assert (made.regulator, made.polarity) == ("A1" if is_first else "B1", "positive")
 
 
-def test_the_polarity_of_a_relation_goes_first():
+def test_the_polarity_is_that_of_the_relation():
     relations = [("Positive_Correlation", "0", "1")]
     made = concluding("We conclude that A1 inhibits B1.", "A1", "B1", relations=relations)
     assert made.polarity == "positive"
@@ -420,7 +414,7 @@ def real():
     return list(read_abstracts(sorted(folder.glob("*.pubtator"))))
 
 
-@pytest.mark.parametrize(("rules", "n"), [(RULES, 1), (WIDENED, 37)])
+@pytest.mark.parametrize(("rules", "n"), [(RULES, 1), (WIDENED, 36)])
 def test_real_abstracts(real, rules, n):
     found = list(find_mechanisms(real, rules))
     counts = Counter(type(one).__name__ for one in found)

@@ -14,7 +14,6 @@ from .builders.procedures.abstracts.mechanisms.find import find_mechanisms
 from .builders.procedures.abstracts.mechanisms.mechanism import Mechanism, Mention, NoMechanism
 from .builders.procedures.abstracts.mechanisms.rules import MechanismOptions
 from .builders.procedures.abstracts.perturb.apply import (
-    AllNegatives,
     Negatives,
     list_negatives,
     make_strategies,
@@ -25,7 +24,7 @@ from .builders.procedures.abstracts.perturb.entity_pool import EntityPool
 from .builders.procedures.abstracts.perturb.negate import Negate
 from .builders.procedures.abstracts.perturb.replace_entities import ReplaceInside, ReplaceOutside
 from .builders.procedures.abstracts.perturb.reverse_polarity import Antonyms, ReversePolarity
-from .builders.procedures.abstracts.perturb.strategy import Strategy
+from .builders.procedures.abstracts.perturb.strategy import Perturbed, Strategy
 from .builders.procedures.abstracts.perturb.swap_entities import SwapNames, SwapPositions
 from .builders.procedures.abstracts.perturb.swap_number import SwapNumber
 from .loaders.atomic_write import whole_file
@@ -91,8 +90,7 @@ def perturb(
     seed: int = 1,
     pool: EntityPool | None = None,
     antonyms: Antonyms | None = None,
-    ignore_markers: bool = False,
-) -> Negatives:
+) -> Negatives[Perturbed]:
     """Make a conclusion wrong by rule, once by each strategy.
 
     Args:
@@ -103,7 +101,6 @@ def perturb(
         seed: Seed of every choice, together with the mechanism's pmid and the strategy's name.
         pool: Entities for ``SREO``; None has none.
         antonyms: Terms for ``LPR``; None takes ours.
-        ignore_markers: Whether sentences that differ only in their markers count as equal.
 
     Returns:
         The negatives by strategy, and why the other strategies made none.
@@ -124,7 +121,7 @@ def perturb(
         'no number in the conclusion'
     """
     chosen = _choose(strategies, pool or EntityPool({}), antonyms)
-    return perturb_mechanism(_as_mechanism(given), chosen, seed, ignore_markers=ignore_markers)
+    return perturb_mechanism(_as_mechanism(given), chosen, seed)
 
 
 def perturb_all(
@@ -135,8 +132,7 @@ def perturb_all(
     limit: int | None = None,
     pool: EntityPool | None = None,
     antonyms: Antonyms | None = None,
-    ignore_markers: bool = False,
-) -> AllNegatives:
+) -> Negatives[tuple[Perturbed, ...]]:
     """Make a conclusion wrong in all ways that the strategies know; otherwise as ``perturb``.
 
     ``limit`` is the greatest number of negatives of a strategy, 1 or more; None means all.
@@ -155,9 +151,7 @@ def perturb_all(
         ['30 -> 40', '30 -> 70']
     """
     chosen = _choose(strategies, pool or EntityPool({}), antonyms)
-    return perturb_mechanism_all(
-        _as_mechanism(given), chosen, seed, limit=limit, ignore_markers=ignore_markers
-    )
+    return perturb_mechanism_all(_as_mechanism(given), chosen, seed, limit=limit)
 
 
 def perturb_files(
@@ -170,7 +164,6 @@ def perturb_files(
     pool: str | Path | EntityPool | None = None,
     antonyms: str | Path | Antonyms | None = None,
     mechanisms: MechanismOptions | None = None,
-    ignore_markers: bool = False,
 ) -> PerturbedFiles:
     """Make the conclusions in files of abstracts wrong, and write them as JSON lines.
 
@@ -190,7 +183,6 @@ def perturb_files(
             takes the entities of all mechanisms in the files, which then are kept in memory.
         antonyms: Terms for ``LPR``, or a JSON file of them, of the form of ``antonyms.json``.
         mechanisms: Options of finding mechanisms; None takes the defaults.
-        ignore_markers: Whether sentences that differ only in their markers count as equal.
 
     Raises:
         SourceNotFoundError: A file is missing.
@@ -235,9 +227,7 @@ def perturb_files(
                 without.append(one)
             else:
                 n_mechanisms += 1
-                outcome = perturb_mechanism_all(
-                    one, chosen, seed, limit=limit, ignore_markers=ignore_markers
-                )
+                outcome = perturb_mechanism_all(one, chosen, seed, limit=limit)
                 for name, some in outcome.made.items():
                     made[name] += 1
                     negatives[name] += len(some)

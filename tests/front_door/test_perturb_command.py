@@ -149,13 +149,6 @@ def test_all_ways_and_a_limit(write):
     assert len(several) > 1
 
 
-def test_markers_can_be_ignored(write):
-    path = write(json_lines({"id": 1, "conclusion": MARKED}))
-    done = run(path, "--strategies", "SEN,SEP", "--ignore-markers")
-    assert [line["strategy"] for line in lines(done.stdout)] == ["SEN"]
-    assert table(done.stderr)["SEP: equals another negative"] == (1,)
-
-
 def test_a_pool_and_antonyms_of_ones_own(write):
     record = {"id": 1, "conclusion": MARKED, "regulator_type": "Gene"}
     path = write(json_lines(record))

@@ -200,7 +200,9 @@ class MakeNegatives:
         return keyed_number(self.seed, purpose, name) - (1 << 63)
 
 
-def join_outcomes(mechanism: Mechanism, by_rule: Negatives, by_model: Outcomes) -> Outcomes:
+def join_outcomes(
+    mechanism: Mechanism, by_rule: Negatives[Perturbed], by_model: Outcomes
+) -> Outcomes:
     """Join the outcomes, and refuse what a model wrote that is there, perhaps in other spelling."""
     outcomes: dict[str, Perturbed | NoNegative] = {**by_rule.made, **by_rule.refused}
     taken = {spell_plainly(one.text): SAME_AS_ANOTHER for one in by_rule.made.values()}

@@ -39,7 +39,6 @@ def perturb_command(
     seed: int = 1,
     every: Annotated[bool, Parameter(name="--all")] = False,
     limit: PositiveInt | None = None,
-    ignore_markers: bool = False,
     pool: Path | None = None,
     antonyms: Path | None = None,
     mechanisms: MechanismOptions = MechanismOptions(),
@@ -59,7 +58,6 @@ def perturb_command(
         seed: Decides every random choice.
         every: All ways of each strategy, not one.
         limit: At most so many ways of each strategy.
-        ignore_markers: For users who strip markers: then SEP is the same as SEN.
         pool: JSON file of entities for SREO, {"Gene": ["TNF", ...], ...}; default those of the
             files.
         antonyms: JSON file of terms for LPR, of the form of our antonyms.json.
@@ -79,7 +77,6 @@ def perturb_command(
         pool=pool,
         antonyms=antonyms,
         mechanisms=mechanisms,
-        ignore_markers=ignore_markers,
     )
     for line in show_entries(map(asdict, done.left_out), len(done.left_out), "skipped "):
         tell(line)

@@ -1,11 +1,10 @@
 """The seven strategies, applied to mechanisms so that all negatives of one differ."""
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import Any, Generic, TypeVar
 
 from .....loaders.errors import UsageError
-from .....loaders.releases.bionli import strip_markers
 from ..mechanisms.mechanism import Mechanism
 from .entity_pool import EntityPool
 from .negate import Negate
@@ -41,70 +40,50 @@ def make_strategies(pool: EntityPool, antonyms: Antonyms | None = None) -> dict[
     return {strategy.name: strategy for strategy in strategies}
 
 
-#: Why none of a strategy's proposals is taken.
+#: Why no negative is made of what was proposed, or written.
 SAME_AS_POSITIVE = "equals the positive"
 SAME_AS_ANOTHER = "equals another negative"
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
-class Negatives:
-    """One negative of each strategy for a mechanism, or why there is none.
+class Negatives(Generic[T]):
+    """The negatives of a mechanism by each strategy, or why there is none.
 
     Attributes:
-        made: The negative by strategy, in the order of the strategies.
+        made: The negative, or the tuple of all, by strategy, in the order of the strategies.
         refused: The reason by strategy, for those without a negative.
     """
 
-    made: dict[str, Perturbed]
-    refused: dict[str, NoNegative]
-
-
-@dataclass(frozen=True, slots=True)
-class AllNegatives:
-    """All negatives of each strategy for a mechanism, or why there are none; see ``Negatives``."""
-
-    made: dict[str, tuple[Perturbed, ...]]
+    made: dict[str, T]
     refused: dict[str, NoNegative]
 
 
 def perturb_mechanism(
-    mechanism: Mechanism,
-    strategies: Iterable[Strategy],
-    seed: int,
-    *,
-    ignore_markers: bool = False,
-) -> Negatives:
+    mechanism: Mechanism, strategies: Iterable[Strategy], seed: int
+) -> Negatives[Perturbed]:
     """Make one negative of a mechanism by each strategy; see ``perturb_mechanism_all``.
 
     So does BioNLI: its Tables 2 and 3 have as many SEN as positives where "each instance is
     perturbed as many times as possible".
     """
-    found = perturb_mechanism_all(
-        mechanism, strategies, seed, limit=1, ignore_markers=ignore_markers
-    )
+    found = perturb_mechanism_all(mechanism, strategies, seed, limit=1)
     return Negatives({name: made[0] for name, made in found.made.items()}, found.refused)
 
 
 def perturb_mechanism_all(
-    mechanism: Mechanism,
-    strategies: Iterable[Strategy],
-    seed: int,
-    *,
-    limit: int | None = None,
-    ignore_markers: bool = False,
-) -> AllNegatives:
+    mechanism: Mechanism, strategies: Iterable[Strategy], seed: int, *, limit: int | None = None
+) -> Negatives[tuple[Perturbed, ...]]:
     """Make all negatives of a mechanism by each strategy.
 
-    Where a proposal equals the positive or another negative, the strategy's next proposal is taken.
-    Strategies choose in the order of their names, whatever order they are given in.
+    Where a proposal equals another negative, the strategy's next proposal is taken. Strategies
+    choose in the order of their names, whatever order they are given in.
 
     Args:
         mechanism: The positive.
         strategies: The strategies, each name once.
         seed: Seed of every choice, together with the pmid and the strategy's name.
         limit: Greatest number of negatives by one strategy; None means all.
-        ignore_markers: Whether sentences that differ only in their markers count as equal, for
-            users who strip the markers: SEP then equals SEN.
 
     Returns:
         Each strategy's negatives, or why it made none.
@@ -120,46 +99,30 @@ def perturb_mechanism_all(
         raise UsageError(
             f"Strategies are given twice: {', '.join(twice)}; expected each name once."
         )
-
-    def plain(text: str) -> str:
-        return strip_markers(text) if ignore_markers else text
-
-    taken = {plain(mechanism.conclusion): SAME_AS_POSITIVE}
+    taken: set[str] = set()
     outcomes: dict[str, tuple[Perturbed, ...] | NoNegative] = {}
     for strategy in sorted(chosen, key=lambda s: s.name):
-        choices = Choices(seed, mechanism.pmid, strategy.name)
-        found = strategy.propose(mechanism, choices)
-        outcomes[strategy.name] = (
-            found if isinstance(found, NoNegative) else _take(found, limit, taken, plain)
-        )
-    return AllNegatives(
+        found = strategy.propose(mechanism, Choices(seed, mechanism.pmid, strategy.name))
+        if isinstance(found, NoNegative):
+            outcomes[strategy.name] = found
+            continue
+        new: dict[str, Perturbed] = {}
+        for one in found:
+            if one.text not in taken:
+                new.setdefault(one.text, one)
+            if len(new) == limit:
+                break
+        taken |= new.keys()
+        outcomes[strategy.name] = tuple(new.values()) or NoNegative(SAME_AS_ANOTHER)
+    return Negatives(
         {n: o for n in names if not isinstance(o := outcomes[n], NoNegative)},
         {n: o for n in names if isinstance(o := outcomes[n], NoNegative)},
     )
 
 
-def _take(
-    proposals: Iterator[Perturbed],
-    limit: int | None,
-    taken: dict[str, str],
-    plain: Callable[[str], str],
-) -> tuple[Perturbed, ...] | NoNegative:
-    """Take the first proposals whose texts are not taken yet; at least one is proposed."""
-    made: list[Perturbed] = []
-    reason = SAME_AS_POSITIVE
-    for proposal in proposals:
-        text = plain(proposal.text)
-        if text in taken:
-            reason = taken[text]
-            continue
-        taken[text] = SAME_AS_ANOTHER
-        made.append(proposal)
-        if len(made) == limit:
-            break
-    return tuple(made) or NoNegative(reason)
-
-
-def list_negatives(mechanism: Mechanism, found: AllNegatives) -> Iterator[dict[str, Any]]:
+def list_negatives(
+    mechanism: Mechanism, found: Negatives[tuple[Perturbed, ...]]
+) -> Iterator[dict[str, Any]]:
     """List the negatives of a mechanism as records, one for each line of JSON.
 
     They are in the order of the strategies and of drawing. The ``id`` joins pmid and strategy, and

@@ -1,7 +1,6 @@
 """SEN and SEP: the two entities change places, without or with their markers.
 
-Without its markers the sentence of SEP is that of SEN: who strips them has it twice, see
-``perturb``'s ``ignore_markers``.
+Without its markers the sentence of SEP is that of SEN: who strips them takes one of the two.
 
 Source:
     BioNLI, section 3.3.1, "Swap Entity Names" and "Swap Entity Positions"; Table 4.

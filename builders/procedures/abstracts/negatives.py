@@ -23,7 +23,7 @@ from ...dataflow.tables import TableWriter
 from ...dataflow.work import Work
 from .choose import CANDIDATES, FLIPPED, TAKEN, is_negated
 from .declaration import EXTRA, POSITIVE
-from .generate.sentence_kinds import KINDS
+from .generate.generate import KINDS
 from .mechanisms.mechanism import Mechanism
 from .perturb.apply import (
     NAMES,

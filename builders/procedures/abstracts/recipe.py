@@ -16,6 +16,7 @@ from ..options import parse_names, read_by
 from ..procedure import Recipe
 from ..splits import SPLITTING, ByRatio, Ratio
 from .choose import PAPER_RATIO, Distribution
+from .generate.generate import SMALL, GenerationSettings, ModelWriter
 from .mechanisms.rules import FINDING, MAX_AFTER, MechanismOptions, MechanismRules
 from .negatives import Writer
 from .perturb.apply import NAMES
@@ -102,8 +103,6 @@ class AbstractsRecipe(Recipe, MechanismOptions):
         """
         if not isinstance(self.generate, str):
             return self.generate
-        from .generate.generate import SMALL, GenerationSettings, ModelWriter
-
         if self.generate == SMALL:
             settings = GenerationSettings.small(self.seed)
         else:

@@ -6,9 +6,8 @@ import sys
 from dataclasses import replace
 
 import pytest
-from nlihub.builders.procedures.abstracts.generate import generate, sentence_kinds
-from nlihub.builders.procedures.abstracts.generate.generate import token_f1
-from nlihub.builders.procedures.abstracts.generate.sentence_kinds import (
+from nlihub.builders.procedures.abstracts.generate import generate
+from nlihub.builders.procedures.abstracts.generate.generate import (
     BROKEN_CONSTRAINT,
     MALFORMED,
     MISSING,
@@ -16,10 +15,11 @@ from nlihub.builders.procedures.abstracts.generate.sentence_kinds import (
     Written,
     choose_names,
     read_output,
+    token_f1,
     write_input,
     write_output,
 )
-from nlihub.builders.procedures.abstracts.generate.sentence_kinds import judge as judge_sentence
+from nlihub.builders.procedures.abstracts.generate.generate import judge as judge_sentence
 from nlihub.builders.procedures.abstracts.perturb.apply import SAME_AS_POSITIVE as SAME
 from nlihub.builders.procedures.abstracts.perturb.replace_entities import NO_TYPE, ReplaceInside
 from nlihub.builders.procedures.abstracts.perturb.strategy import NoNegative
@@ -141,7 +141,7 @@ def test_token_f1():
 
 
 def test_examples_in_docstrings():
-    for module in (sentence_kinds, generate):
+    for module in (generate,):
         failed, attempted = doctest.testmod(module)
         assert (failed, attempted > 0) == (0, True)
 

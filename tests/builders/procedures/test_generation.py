@@ -21,8 +21,7 @@ from nlihub.builders.procedures.abstracts.generate.folds import (
     train_generator,
     train_tokenizer,
 )
-from nlihub.builders.procedures.abstracts.generate.generate import GenerationSettings, ModelWriter
-from nlihub.builders.procedures.abstracts.generate.sentence_kinds import (
+from nlihub.builders.procedures.abstracts.generate.generate import (
     KINDS,
     MALFORMED,
     NOT_FOUND,
@@ -30,6 +29,8 @@ from nlihub.builders.procedures.abstracts.generate.sentence_kinds import (
     SPECIAL_TOKENS,
     TOO_GOOD,
     TOO_SIMILAR,
+    GenerationSettings,
+    ModelWriter,
     read_output,
     write_input,
     write_output,

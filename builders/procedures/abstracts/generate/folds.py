@@ -33,12 +33,12 @@ from .....loaders.errors import CorpusError, ModelError, TrainingError
 from .....loaders.progress import Tell, silent
 from ....core.keyed import keyed_number
 from ..mechanisms.mechanism import Mechanism
-from .generate import SMALL, GenerationSettings
-from .neurologic import Constraints, Phrase, Seq2SeqScorer, Tokens, decode
-from .sentence_kinds import (
+from .generate import (
     FORBIDDEN,
     FREE,
+    SMALL,
     SPECIAL_TOKENS,
+    GenerationSettings,
     Names,
     Written,
     mark_names,
@@ -46,6 +46,7 @@ from .sentence_kinds import (
     write_input,
     write_output,
 )
+from .neurologic import Constraints, Phrase, Seq2SeqScorer, Tokens, decode
 
 #: A model and its tokenizer.
 Generator = tuple[Any, Any]

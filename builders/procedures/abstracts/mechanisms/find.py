@@ -30,6 +30,7 @@ Source:
 import json
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import astuple
 from importlib.resources import files
 from typing import Any, NamedTuple
 
@@ -110,14 +111,6 @@ class Span(NamedTuple):
     start: int
     end: int
 
-    def holds(self, other: "Span") -> bool:
-        """Return whether the other span lies inside this one."""
-        return self.start <= other.start and other.end <= self.end
-
-    def meets(self, other: "Span") -> bool:
-        """Return whether the two spans share a character."""
-        return self.start < other.end and other.start < self.end
-
 
 class _Pair(NamedTuple):
     """A relation, and a mention of each of its entities."""
@@ -126,12 +119,8 @@ class _Pair(NamedTuple):
     first: Entity
     second: Entity
 
-    @property
-    def spans(self) -> tuple[Span, Span]:
-        return _span(self.first), _span(self.second)
-
     def show(self, text: str) -> str:
-        first, second = (f"{text[slice(*span)]!r} at {span.start}" for span in self.spans)
+        first, second = (f"{_written(one, text)!r} at {one.start}" for one in self[1:])
         return f"{self.relation.type} of {first} and {second}"
 
 
@@ -140,12 +129,9 @@ class _Choice(NamedTuple):
 
     is_by_order: bool
     distance: int
-    regulator: Span
-    regulated: Span
-    types: tuple[str, str]
-    ids: tuple[str, str]
-    polarity: str | None
-    entity_ids: tuple[tuple[str, ...], tuple[str, ...]]
+    regulator: Entity
+    regulated: Entity
+    relation: EntityRelation
 
 
 def find_mechanisms(
@@ -207,21 +193,18 @@ def _of_abstract(abstract: Abstract, rules: MechanismRules) -> Mechanism:
     number = _find_conclusion(sentences, rules)
     _check_lengths(number, sentences[number], rules)
     conclusion = spans[number]
-    choice = min(_choices(abstract, conclusion, rules))
-    regulator, regulated = (
-        (span.start - conclusion.start, span.end - conclusion.start)
-        for span in (choice.regulator, choice.regulated)
-    )
+    choice = _choose(abstract, conclusion, rules)
+    both = choice.regulator, choice.regulated
+    places = ((one.start - conclusion.start, one.end - conclusion.start) for one in both)
     return Mechanism(
         abstract.pmid,
         tuple(sentences[:number]),
-        mark_entities(sentences[number], regulator, regulated),
-        text[slice(*choice.regulator)],
-        text[slice(*choice.regulated)],
-        *choice.types,
+        mark_entities(sentences[number], *places),
+        *(_written(one, text) for one in both),
+        *(one.type for one in both),
         tuple(_other_mentions(abstract, choice, conclusion)),
-        choice.polarity,
-        *choice.entity_ids,
+        RELATIONS.get(choice.relation.type, (False, None))[1],
+        *(one.ids for one in both),
         tuple(sorted({(one.first, one.second) for one in abstract.relations})),
     )
 
@@ -232,19 +215,13 @@ def _refuse_markers(text: str) -> None:
 
 
 def find_sentences(abstract: Abstract) -> list[Span]:
-    """Find the sentences of an abstract, without its title.
-
-    Two sentences that cut a mention are joined again: "Heat shock protein (mol. wt. 70)".
-    """
+    """Find the sentences of an abstract, without its title."""
     sentences: list[Span] = []
-    position = abstract.title_end + 1
-    inner = {place for entity in abstract.entities for place in range(entity.start + 1, entity.end)}
-    for sentence in split_sentences(abstract.text[position:]):
-        start = abstract.text.index(sentence, position)
-        position = start + len(sentence)
-        # A mention is cut where an offset inside it lies between two sentences.
-        is_cut = bool(sentences) and not inner.isdisjoint(range(sentences[-1].end, start + 1))
-        sentences.append(Span(sentences.pop().start if is_cut else start, position))
+    end = abstract.title_end + 1
+    for sentence in split_sentences(abstract.text[end:]):
+        start = abstract.text.index(sentence, end)
+        end = start + len(sentence)
+        sentences.append(Span(start, end))
     return sentences
 
 
@@ -272,20 +249,20 @@ def _check_lengths(n_supporting: int, conclusion: str, rules: MechanismRules) ->
         raise _NoMechanismError("conclusion too long", f"got {len(conclusion):,} characters")
 
 
-def _choices(abstract: Abstract, conclusion: Span, rules: MechanismRules) -> list[_Choice]:
+def _choose(abstract: Abstract, conclusion: Span, rules: MechanismRules) -> _Choice:
     text = abstract.text
     pairs = _pairs(abstract, conclusion)
     free = set(_free(abstract.entities))
-    apart = [p for p in pairs if {p.first, p.second} <= free and not p.spans[0].meets(p.spans[1])]
+    apart = [p for p in pairs if {p.first, p.second} <= free and not _meet(p.first, p.second)]
     if not apart:
         raise _NoMechanismError("mentions overlap", pairs[0].show(text))
-    named = [p for p in apart if len({_plain(text[slice(*span)]) for span in p.spans}) == 2]
+    named = [p for p in apart if _plain(p.first, text) != _plain(p.second, text)]
     if not named:
         raise _NoMechanismError("one name for both", apart[0].show(text))
-    choices = [choice for pair in named if (choice := _choose(pair, text, conclusion, rules))]
+    choices = [choice for pair in named if (choice := _order(pair, text, rules))]
     if not choices:
         raise _NoMechanismError("direction not told", named[0].show(text))
-    return choices
+    return min(choices, key=lambda one: (*one[:2], *map(astuple, one[2:])))
 
 
 def _pairs(abstract: Abstract, conclusion: Span) -> list[_Pair]:
@@ -297,7 +274,7 @@ def _pairs(abstract: Abstract, conclusion: Span) -> list[_Pair]:
     if not relations:
         got = ", ".join(sorted({relation.type for relation in abstract.relations})) or "none"
         raise _NoMechanismError("no relation", f"expected one between two entities, got {got}")
-    inside = [one for one in abstract.entities if conclusion.holds(_span(one))]
+    inside = [one for one in abstract.entities if _holds(conclusion, one)]
     pairs = [
         _Pair(relation, first, second)
         for relation in relations
@@ -312,43 +289,34 @@ def _pairs(abstract: Abstract, conclusion: Span) -> list[_Pair]:
     return pairs
 
 
-def _choose(pair: _Pair, text: str, conclusion: Span, rules: MechanismRules) -> _Choice | None:
-    is_directed, polarity = RELATIONS.get(pair.relation.type, (False, None))
-    early, late = sorted(pair.spans)
-    is_forward = find_direction(text[early.end : late.start])
+def _order(pair: _Pair, text: str, rules: MechanismRules) -> _Choice | None:
+    """Find out which of two mentions is the regulator."""
+    relation, regulator, regulated = pair
+    early, late = sorted((regulator, regulated), key=astuple)
+    is_directed, _ = RELATIONS.get(relation.type, (False, None))
+    is_forward = None if is_directed else find_direction(text[early.end : late.start])
     is_unknown = is_forward is None and not is_directed
     if is_unknown and not rules.by_order:
         return None
-    regulator, regulated = pair.first, pair.second
     if not is_directed:
-        in_order = sorted((regulator, regulated), key=_span, reverse=is_forward is False)
-        regulator, regulated = in_order
-    return _Choice(
-        is_unknown,
-        late.start - early.end,
-        _span(regulator),
-        _span(regulated),
-        (regulator.type, regulated.type),
-        (pair.relation.first, pair.relation.second),
-        polarity,
-        (regulator.ids, regulated.ids),
-    )
+        regulator, regulated = (late, early) if is_forward is False else (early, late)
+    return _Choice(is_unknown, late.start - early.end, regulator, regulated, relation)
 
 
 def _other_mentions(abstract: Abstract, choice: _Choice, conclusion: Span) -> Iterator[Mention]:
-    names = {_plain(abstract.text[slice(*one)]) for one in (choice.regulator, choice.regulated)}
-    parts = {
-        "supporting": Span(abstract.title_end + 1, conclusion.start),
-        "conclusion": conclusion,
-    }
+    text, ids = abstract.text, {choice.relation.first, choice.relation.second}
+    names = {_plain(one, text) for one in (choice.regulator, choice.regulated)}
+    supporting = Span(abstract.title_end + 1, conclusion.start)
     seen: set[Mention] = set()
-    for entity in sorted(_free(abstract.entities), key=_span):
-        span = _span(entity)
-        written = abstract.text[slice(*span)]
-        if not set(entity.ids).isdisjoint(choice.ids) or _plain(written) in names:
+    for entity in sorted(_free(abstract.entities), key=astuple):
+        if not ids.isdisjoint(entity.ids) or _plain(entity, text) in names:
             continue
-        where = next((name for name, part in parts.items() if part.holds(span)), "elsewhere")
-        mention = Mention(written, entity.type, where, entity.ids)
+        where = "elsewhere"
+        if _holds(supporting, entity):
+            where = "supporting"
+        elif _holds(conclusion, entity):
+            where = "conclusion"
+        mention = Mention(_written(entity, text), entity.type, where, entity.ids)
         if mention not in seen:
             seen.add(mention)
             yield mention
@@ -356,17 +324,24 @@ def _other_mentions(abstract: Abstract, choice: _Choice, conclusion: Span) -> It
 
 def _free(entities: Sequence[Entity]) -> list[Entity]:
     """Return the mentions that overlap only with mentions inside them."""
-    spans = [_span(entity) for entity in entities]
     return [
-        entity
-        for entity, span in zip(entities, spans, strict=True)
-        if all(span.holds(other) for other in spans if other.meets(span))
+        one
+        for one in entities
+        if all(_holds(one, other) for other in entities if _meet(one, other))
     ]
 
 
-def _span(entity: Entity) -> Span:
-    return Span(entity.start, entity.end)
+def _holds(one: Entity | Span, other: Entity | Span) -> bool:
+    return one.start <= other.start and other.end <= one.end
 
 
-def _plain(written: str) -> str:
-    return " ".join(written.casefold().split())
+def _meet(one: Entity, other: Entity) -> bool:
+    return one.start < other.end and other.start < one.end
+
+
+def _written(one: Entity, text: str) -> str:
+    return text[one.start : one.end]
+
+
+def _plain(one: Entity, text: str) -> str:
+    return " ".join(_written(one, text).casefold().split())

@@ -12,8 +12,9 @@ from functools import cache
 from importlib.resources import files
 from typing import Any, NamedTuple
 
+from .....loaders.releases.bionli import strip_markers
 from ..mechanisms.mechanism import Mechanism
-from .names import EntityPlace, MarkedSentence, find_name
+from .names import EntityPlace, MarkedSentence
 from .strategy import TextEdit
 
 _VOWELS = "aeiou"
@@ -165,17 +166,10 @@ def uncapitalize_name(name: str, sentences: Iterable[str]) -> str:
     word = _CAPITAL_WORD.match(name)
     if word is None:
         return name
-    small = word[0].lower()
-    texts = [text for text in sentences if small in text.casefold()]
-    places = [(text, match.start()) for text in texts for match in find_name(name, text)]
-    is_by_place = all(_is_at_start(text, start) for text, start in places)
-    if places and is_by_place and any(find_name(small, text) for text in texts):
-        return name[0].lower() + name[1:]
-    return name
-
-
-def _is_at_start(text: str, start: int) -> bool:
-    return starts_sentence(text, start) or text[:start].endswith(". ")
+    text = strip_markers(" ".join(sentences))
+    small = re.search(rf"(?<!\w){re.escape(word[0].lower())}(?!\w)", text)
+    inside = re.search(rf"[^.:?!\s]\s*{re.escape(name)}(?!\w)", text)
+    return name if small is None or inside else name[0].lower() + name[1:]
 
 
 #: Why no name can be put at a place.

@@ -16,8 +16,11 @@ from dataclasses import replace
 from pathlib import Path
 
 from nlihub.builders.procedures.abstracts.mechanisms.find import find_mechanisms
-from nlihub.builders.procedures.abstracts.mechanisms.mechanism import Mechanism
-from nlihub.builders.procedures.abstracts.mechanisms.rules import MechanismRules, read_phrases
+from nlihub.builders.procedures.abstracts.mechanisms.mechanism import (
+    Mechanism,
+    MechanismRules,
+    read_phrases,
+)
 from nlihub.builders.procedures.abstracts.perturb.apply import (
     make_strategies,
     perturb_mechanism_all,

@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from ...builders.procedures.abstracts.generate.generate import GenerationSettings
-from ...builders.procedures.abstracts.mechanisms.rules import read_phrases
+from ...builders.procedures.abstracts.mechanisms.mechanism import read_phrases
 from ...builders.procedures.papers.phrases import LinkingPhrases
 from ..systems.prompting.prompts import FORMS, get_prompt
 from .entries import Entry

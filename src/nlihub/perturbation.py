@@ -11,8 +11,12 @@ import orjson
 
 from .builders.dataflow.report import show_entries
 from .builders.procedures.abstracts.mechanisms.find import find_mechanisms
-from .builders.procedures.abstracts.mechanisms.mechanism import Mechanism, Mention, NoMechanism
-from .builders.procedures.abstracts.mechanisms.rules import MechanismOptions
+from .builders.procedures.abstracts.mechanisms.mechanism import (
+    Mechanism,
+    MechanismOptions,
+    Mention,
+    NoMechanism,
+)
 from .builders.procedures.abstracts.perturb.apply import (
     Negatives,
     list_negatives,

@@ -17,7 +17,7 @@ from ..procedure import Recipe
 from ..splits import SPLITTING, ByRatio, Ratio
 from .choose import PAPER_RATIO, Distribution
 from .generate.generate import SMALL, GenerationSettings, ModelWriter
-from .mechanisms.rules import FINDING, MAX_AFTER, MechanismOptions, MechanismRules
+from .mechanisms.mechanism import FINDING, MAX_AFTER, MechanismOptions, MechanismRules
 from .negatives import Writer
 from .perturb.apply import NAMES
 

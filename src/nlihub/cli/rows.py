@@ -9,7 +9,7 @@ from cyclopts import Parameter
 from cyclopts.types import NonNegativeInt, PositiveInt
 from cyclopts.validators import Number
 
-from ..builders.procedures.abstracts.mechanisms.rules import MechanismOptions
+from ..builders.procedures.abstracts.mechanisms.mechanism import MechanismOptions
 from ..builders.procedures.options import Names
 from ..loaders.errors import UsageError
 from .options import Dataset, File, From, Input, Json, NumProc, answer, tell

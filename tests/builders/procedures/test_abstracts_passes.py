@@ -20,7 +20,7 @@ from nlihub.builders.procedures.about import About
 from nlihub.builders.procedures.abstracts import negatives, run
 from nlihub.builders.procedures.abstracts.choose import SAME_PMID, STATEMENTS, TAKEN
 from nlihub.builders.procedures.abstracts.declaration import AbstractsDeclaration
-from nlihub.builders.procedures.abstracts.mechanisms.rules import MechanismRules
+from nlihub.builders.procedures.abstracts.mechanisms.mechanism import MechanismRules
 from nlihub.builders.procedures.abstracts.negatives import MakeNegatives
 from nlihub.builders.procedures.abstracts.perturb.entity_pool import POOL, EntityPool, store_pool
 from nlihub.builders.procedures.abstracts.perturb.strategy import NoNegative, Perturbed

@@ -36,7 +36,7 @@ from nlihub.builders.procedures.abstracts.generate.generate import (
     write_output,
 )
 from nlihub.builders.procedures.abstracts.mechanisms.find import Mechanism, find_mechanisms
-from nlihub.builders.procedures.abstracts.mechanisms.rules import MechanismRules, read_phrases
+from nlihub.builders.procedures.abstracts.mechanisms.mechanism import MechanismRules, read_phrases
 from nlihub.builders.procedures.abstracts.perturb.apply import SAME_AS_POSITIVE
 from nlihub.builders.procedures.abstracts.perturb.strategy import (
     BROKEN_MARKERS,

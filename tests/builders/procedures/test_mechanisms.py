@@ -12,10 +12,11 @@ from nlihub.builders.procedures.abstracts.mechanisms.find import (
 from nlihub.builders.procedures.abstracts.mechanisms.mechanism import (
     REASONS,
     Mechanism,
+    MechanismRules,
     Mention,
     NoMechanism,
+    read_phrases,
 )
-from nlihub.builders.procedures.abstracts.mechanisms.rules import MechanismRules, read_phrases
 from nlihub.loaders.corpora.abstracts.abstract import (
     Abstract,
     Entity,

@@ -44,8 +44,7 @@ from .....loaders.corpora.abstracts.abstract import (
 from .....loaders.corpora.abstracts.markers import MARKER, mark_entities
 from .....loaders.corpora.abstracts.mechanism_records import MechanismRecord
 from .....loaders.corpora.papers.sentences import split_sentences
-from .mechanism import NO_PHRASE, Mechanism, Mention, NoMechanism
-from .rules import MAX_AFTER, MechanismRules
+from .mechanism import MAX_AFTER, NO_PHRASE, Mechanism, MechanismRules, Mention, NoMechanism
 
 _LISTS: dict[str, Any] = json.loads((files(__package__) / "roles.json").read_text("utf-8"))
 #: Types of relations that state no mechanism.

@@ -25,7 +25,7 @@ from nlihub.builders.procedures.abstracts.perturb.apply import (
     make_strategies,
     perturb_mechanism_all,
 )
-from nlihub.builders.procedures.abstracts.perturb.entity_pool import EntityPool
+from nlihub.builders.procedures.abstracts.perturb.replace_entities import EntityPool
 from nlihub.builders.procedures.abstracts.perturb.strategy import Strategy
 from nlihub.loaders.corpora.abstracts.abstract import Abstract
 from nlihub.loaders.corpora.abstracts.read import read_abstracts

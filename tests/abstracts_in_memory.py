@@ -32,7 +32,7 @@ from nlihub.builders.procedures.abstracts.perturb.apply import (
     make_strategies,
     perturb_mechanism,
 )
-from nlihub.builders.procedures.abstracts.perturb.entity_pool import EntityPool
+from nlihub.builders.procedures.abstracts.perturb.replace_entities import EntityPool
 from nlihub.builders.procedures.abstracts.perturb.strategy import NoNegative
 from nlihub.builders.procedures.abstracts.read import hash_content
 from nlihub.loaders.corpora.abstracts.abstract import Abstract, SkippedAbstract

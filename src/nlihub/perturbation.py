@@ -24,9 +24,12 @@ from .builders.procedures.abstracts.perturb.apply import (
     perturb_mechanism,
     perturb_mechanism_all,
 )
-from .builders.procedures.abstracts.perturb.entity_pool import EntityPool
 from .builders.procedures.abstracts.perturb.negate import Negate
-from .builders.procedures.abstracts.perturb.replace_entities import ReplaceInside, ReplaceOutside
+from .builders.procedures.abstracts.perturb.replace_entities import (
+    EntityPool,
+    ReplaceInside,
+    ReplaceOutside,
+)
 from .builders.procedures.abstracts.perturb.reverse_polarity import Antonyms, ReversePolarity
 from .builders.procedures.abstracts.perturb.strategy import Perturbed, Strategy
 from .builders.procedures.abstracts.perturb.swap_entities import SwapNames, SwapPositions

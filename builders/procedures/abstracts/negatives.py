@@ -33,8 +33,8 @@ from .perturb.apply import (
     make_strategies,
     perturb_mechanism,
 )
-from .perturb.entity_pool import POOL, EntityPool, store_pool
 from .perturb.names import find_places, spell_plainly
+from .perturb.replace_entities import POOL, EntityPool, store_pool
 from .perturb.strategy import NoNegative, Perturbed
 from .read import MECHANISMS, parse_mechanism
 

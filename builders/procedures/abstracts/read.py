@@ -17,7 +17,7 @@ from ....loaders.corpora.abstracts.read import read_part
 from ...dataflow.tables import TableWriter
 from .mechanisms.find import find_mechanism
 from .mechanisms.mechanism import Mechanism, MechanismRules, Mention, NoMechanism
-from .perturb.entity_pool import ENTITIES, list_entities, order_of_name
+from .perturb.replace_entities import ENTITIES, list_entities, order_of_name
 
 if TYPE_CHECKING:
     from ...dataflow.work import Shard

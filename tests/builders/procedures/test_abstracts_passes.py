@@ -22,7 +22,11 @@ from nlihub.builders.procedures.abstracts.choose import SAME_PMID, STATEMENTS, T
 from nlihub.builders.procedures.abstracts.declaration import AbstractsDeclaration
 from nlihub.builders.procedures.abstracts.mechanisms.mechanism import MechanismRules
 from nlihub.builders.procedures.abstracts.negatives import MakeNegatives
-from nlihub.builders.procedures.abstracts.perturb.entity_pool import POOL, EntityPool, store_pool
+from nlihub.builders.procedures.abstracts.perturb.replace_entities import (
+    POOL,
+    EntityPool,
+    store_pool,
+)
 from nlihub.builders.procedures.abstracts.perturb.strategy import NoNegative, Perturbed
 from nlihub.builders.procedures.abstracts.read import SCHEMAS, ReadAbstracts, parse_mechanism
 from nlihub.builders.procedures.abstracts.recipe import AbstractsRecipe

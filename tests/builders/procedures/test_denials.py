@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 from nlihub.builders.procedures.abstracts.mechanisms.mechanism import Mechanism
 from nlihub.builders.procedures.abstracts.perturb.apply import make_strategies
-from nlihub.builders.procedures.abstracts.perturb.entity_pool import EntityPool
 from nlihub.builders.procedures.abstracts.perturb.names import locate_entities
+from nlihub.builders.procedures.abstracts.perturb.replace_entities import EntityPool
 from nlihub.builders.procedures.abstracts.perturb.strategy import (
     DENIED,
     Choices,

@@ -29,7 +29,7 @@ from nlihub.builders.procedures.abstracts.negatives import (
     MakeNegatives,
     category_of_negative,
 )
-from nlihub.builders.procedures.abstracts.perturb.entity_pool import EntityPool
+from nlihub.builders.procedures.abstracts.perturb.replace_entities import EntityPool
 from nlihub.builders.procedures.splits import ByRatio
 
 #: Shares of mechanisms that have a negative of a kind, about as in BioNLI.

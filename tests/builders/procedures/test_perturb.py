@@ -14,7 +14,6 @@ from nlihub.builders.procedures.abstracts.perturb.apply import (
     make_strategies,
     perturb_mechanism,
 )
-from nlihub.builders.procedures.abstracts.perturb.entity_pool import EntityPool
 from nlihub.builders.procedures.abstracts.perturb.grammar import (
     UNFIT,
     form_gerund,
@@ -27,6 +26,7 @@ from nlihub.builders.procedures.abstracts.perturb.replace_entities import (
     MAY_BE_SAME,
     MAY_HOLD,
     NO_TYPE,
+    EntityPool,
     ReplaceOutside,
     may_be_same,
 )

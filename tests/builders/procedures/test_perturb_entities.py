@@ -2,7 +2,6 @@
 
 import pytest
 from nlihub.builders.procedures.abstracts.mechanisms.mechanism import Mechanism, Mention
-from nlihub.builders.procedures.abstracts.perturb.entity_pool import EntityPool, PoolEntity
 from nlihub.builders.procedures.abstracts.perturb.grammar import (
     UNFIT,
     is_plural,
@@ -12,6 +11,8 @@ from nlihub.builders.procedures.abstracts.perturb.grammar import (
 from nlihub.builders.procedures.abstracts.perturb.replace_entities import (
     MAY_BE_SAME,
     MAY_HOLD,
+    EntityPool,
+    PoolEntity,
     ReplaceInside,
     ReplaceOutside,
     is_kind,

@@ -6,9 +6,8 @@ from typing import Any, Generic, TypeVar
 
 from .....loaders.errors import UsageError
 from ..mechanisms.mechanism import Mechanism
-from .entity_pool import EntityPool
 from .negate import Negate
-from .replace_entities import ReplaceInside, ReplaceOutside
+from .replace_entities import EntityPool, ReplaceInside, ReplaceOutside
 from .reverse_polarity import Antonyms, ReversePolarity
 from .strategy import Choices, NoNegative, Perturbed, Strategy
 from .swap_entities import SwapNames, SwapPositions

@@ -72,18 +72,18 @@ _DETERMINERS, _PREPOSITIONS = word_list("determiners"), word_list("prepositions"
 _BEFORE_NOT = word_list("before not")
 #: Words between which and a verb no subject stands: effects of, to, induced by.
 _NO_SUBJECT = (
-    (_DETERMINERS - {"this", "these", "both", "all"})
+    (_DETERMINERS - {"this", "these", "all"})
     | _PREPOSITIONS
     | word_list("modals")
     | _AUXILIARIES
     | {"be", "been", "being", "having", "or", "-"}
 )
 _SUBJECT_NOUNS = word_list("subjects")
-_HAVE_OBJECTS = _DETERMINERS | word_list("adjectives after have")
 
 #: Nouns and verbs in -ly.
 _NO_ADVERBS = frozenset({"family", "assembly", "supply", "reply", "apply", "anomaly", "monopoly"})
-#: Words in which another finite verb is looked for, and adverbs that stand beside a verb.
+#: Words in which another finite verb is looked for (TNF induced apoptosis is), and adverbs that
+#: stand beside a verb.
 _FAR, _MAX_ADVERBS = 20, 3
 
 
@@ -133,24 +133,19 @@ class _Predicate:
         """Negate the last finite verb."""
         for i in reversed(range(self.start, self.end)):
             subject = self._skip_adverbs(i - 1, -1)
-            before = self.words[subject]
-            if before in _NO_SUBJECT or before == "both":
+            if self.words[subject] in _NO_SUBJECT:
                 continue
-            if before == "and" and _is_adverb(self.words[subject - 1]):
-                continue  # directly and specifically inhibits
             if self.words[i + 1] in ("and", "or") or self.words[i - 1] == "always":
                 continue  # increases or decreases
             if self._is_auxiliary(i):
                 while self.words[i + 1] in _BEFORE_NOT:
                     i += 1
-                return self._replace(i, i, f"{self._text(i, i)} not")
+                return self._replace(i, i, f"{self.words[i]} not")
             if do := self._find_do(i, subject):
                 auxiliary, base = do
-                first = i
-                while first > subject + 1 and self.words[first - 1] not in _BEFORE_NOT:
-                    first -= 1
-                adverbs = self.text[self.found[first].start() : self.found[i].start()]
-                return self._replace(first, i, f"{auxiliary} not {adverbs}{base}")
+                first = i - (subject < i - 1 and self.words[i - 1] not in _BEFORE_NOT)
+                adverb = self.text[self.found[first].start() : self.found[i].start()]
+                return self._replace(first, i, f"{auxiliary} not {adverb}{base}")
         return None
 
     def affirm(self) -> TextEdit | None:
@@ -163,10 +158,7 @@ class _Predicate:
         if words[i] not in _DO:
             return self._replace(i, i + 1, words[i])
         verb = self._skip_adverbs(i + 2)
-        joined = zip(words[verb:], words[verb + 1 :], strict=False)
-        if not is_base(words[verb]) or words[verb + 1] in ("and", "or"):
-            return None
-        if any(one == "and" and is_base(two) for one, two in joined):
+        if not is_base(words[verb]) or words[verb] in _AUXILIARIES or "and" in words[verb:]:
             return None
         adverbs = self.text[self.found[i + 2].start() : self.found[verb].start()]
         return self._replace(i, verb, adverbs + _DO[words[i]](words[verb]))
@@ -182,21 +174,17 @@ class _Predicate:
         A word in -s may be a noun, one in -ed a participle. So an object must follow, unless the
         word alone decides.
         """
-        word, before = self.words[i], self.words[subject]
+        word, before, nouns = self.words[i], self.words[subject], verb_lists()["also_nouns"]
         if word in _HAVE:
-            return (_HAVE[word], "have") if self.words[i + 1] in _HAVE_OBJECTS else None
-        nouns = verb_lists()["also_nouns"]
+            return (_HAVE[word], "have") if self.words[i + 1] in _DETERMINERS else None
         if base := base_of_third(word):
-            is_verb = (
-                base not in nouns
-                or self._has_object(i, base)
-                or (before == NAME and self.words[i + 1] not in _PREPOSITIONS)
-            )
+            is_verb = base not in nouns or self._has_object(i, base)
+            is_verb |= before == NAME and self.words[i + 1] not in _PREPOSITIONS
             return ("does", base) if is_verb else None
         if base := base_of_past(word):
             is_subject = before in (NAME, ",", ")") or before in _SUBJECT_NOUNS
-            is_finite = is_subject and self._has_object(i, base) and not self._has_finite_after(i)
-            return ("did", base) if is_finite else None
+            is_last = _AUXILIARIES.isdisjoint(self.words[i + 1 : i + _FAR])
+            return ("did", base) if is_subject and is_last and self._has_object(i, base) else None
         if is_base(word) and self._is_plural(subject):
             return ("do", word) if word not in nouns or self._has_object(i, word) else None
         return None
@@ -207,31 +195,16 @@ class _Predicate:
         prepositions = verb_lists()["with_preposition"].get(base, "").split("|")
         return following == NAME or following in _DETERMINERS or following in prepositions
 
-    def _has_finite_after(self, i: int) -> bool:
-        """Return whether another finite verb follows: TNF induced apoptosis is, so not induced."""
-        for word in self.words[i + 1 : i + _FAR]:
-            if word in _CLAUSE or word in (",", ";", "and"):
-                return False
-            if word in _AUXILIARIES:
-                return True
-        return False
-
     def _is_plural(self, subject: int) -> bool:
-        """Return whether a subject is plural: statins, mutations of X, X and Y."""
+        """Return whether a subject is plural: statins, X and Y."""
         match = self.found[subject]
         name = MARKER.sub("", self.text[match.start() : match.end()]).strip()
-        if is_plural(name):
-            return True
-        linked = self.words[subject - 1] if subject else ""
-        return linked == "and" or (linked in ("of", "in") and self._is_plural(subject - 2))
+        return is_plural(name) or self.words[subject - 1] == "and"
 
     def _skip_adverbs(self, i: int, step: int = 1) -> int:
         for _ in range(_MAX_ADVERBS):
             i += step * _is_adverb(self.words[i])
         return i
-
-    def _text(self, first: int, last: int) -> str:
-        return self.text[self.found[first].start() : self.found[last].end()]
 
     def _replace(self, first: int, last: int, new: str) -> TextEdit:
         return TextEdit(self.found[first].start(), self.found[last].end(), new)

@@ -78,34 +78,15 @@ STATEMENTS = (
         WHERE place > 1
         """,
     ),
+    # Of the mechanisms with one supporting set, however it is cut, that with the least pmid.
     Statement(
         "positives",
         f"""
-        SELECT shard, seq, pmid, digest FROM units
+        SELECT shard, seq, pmid, MIN(pmid) OVER (PARTITION BY digest) AS first_pmid FROM units
         WHERE was_read AND reason IS NULL AND {_IS_NOT_AGAIN}
         """,
     ),
-    # Of the mechanisms with one supporting set, however it is cut, that with the least pmid.
-    Statement(
-        "doubles",
-        """
-        SELECT positives.shard, positives.seq, doubled.pmid AS taken
-        FROM positives JOIN (
-            SELECT digest, MIN(pmid) AS pmid FROM positives GROUP BY digest HAVING COUNT(*) > 1
-        ) AS doubled ON positives.digest = doubled.digest
-        WHERE positives.pmid <> doubled.pmid
-        """,
-    ),
-    Statement(
-        "taken",
-        """
-        SELECT shard, seq, pmid FROM positives
-        WHERE NOT EXISTS (
-            SELECT 1 FROM doubles
-            WHERE doubles.shard = positives.shard AND doubles.seq = positives.seq
-        )
-        """,
-    ),
+    Statement("taken", "SELECT shard, seq, pmid FROM positives WHERE pmid = first_pmid"),
     Statement(
         "not_taken",
         f"""
@@ -116,10 +97,10 @@ STATEMENTS = (
             'another abstract of this pmid is taken' AS detail
         FROM units JOIN again ON again.shard = units.shard AND again.seq = units.seq
         UNION ALL
-        SELECT file, line, pmid, unit, '{SAME_TEXTS}' AS reason,
-            CONCAT('that of ', doubles.taken, ' is taken') AS detail
-        FROM units JOIN doubles
-        ON doubles.shard = units.shard AND doubles.seq = units.seq
+        SELECT file, line, units.pmid, unit, '{SAME_TEXTS}' AS reason,
+            CONCAT('that of ', first_pmid, ' is taken') AS detail
+        FROM units JOIN positives
+        ON positives.shard = units.shard AND positives.seq = units.seq AND units.pmid <> first_pmid
         """,
     ),
     # What was left out of abstracts that were read.
@@ -341,22 +322,17 @@ class Distribution:
         return f"""
             WITH accepted AS (
                 SELECT *, BOOL_OR(accepts_full) OVER (PARTITION BY pmid) AS any_full,
-                    balanced_place = 1 AND accepts_balanced AND split = {_UNDECIDED} {negative}
-                        AS is_drawn
+                    BOOL_OR(balanced_place = 1 AND accepts_balanced {negative})
+                        OVER (PARTITION BY pmid) AS any_balanced
                 FROM drawn
-            ),
-            ranked AS (
-                SELECT *, BOOL_OR(is_drawn) OVER (PARTITION BY pmid) AS any_balanced,
-                    CASE WHEN split <> {_UNDECIDED} THEN split
-                        WHEN {any_full} THEN {_TRAIN} ELSE {_VALIDATION} END AS full_split
-                FROM accepted
             ),
             placed AS (
                 SELECT *, CASE WHEN split <> {_UNDECIDED} THEN split
+                    WHEN {any_full} THEN {_TRAIN} ELSE {_VALIDATION} END AS full_split,
+                    CASE WHEN split <> {_UNDECIDED} THEN split
                     WHEN any_balanced THEN {_TRAIN}
-                    WHEN full_split = {_VALIDATION} THEN {_VALIDATION} ELSE {IN_NO_SPLIT} END
-                    AS balanced_split
-                FROM ranked
+                    WHEN {any_full} THEN {IN_NO_SPLIT} ELSE {_VALIDATION} END AS balanced_split
+                FROM accepted
             )
             SELECT shard, row, pmid, kind, category, is_positive, full_split, balanced_split,
                 CAST({_place(FULL)} AS TINYINT) AS in_full,

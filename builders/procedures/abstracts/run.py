@@ -71,8 +71,8 @@ def run(
         UsageError: A writer gives the kinds of rules, or not a result for each mechanism.
     """
     rule = recipe.distribution
-    # Before the long read: what the maker declares may be wrong.
-    AbstractsDeclaration(declared, (), recipe.domain, rule.splits, rule.rule).spec()
+    declaration = AbstractsDeclaration(declared, (), recipe.domain, rule.splits, rule.rule)
+    declaration.spec()  # before the long read: what the maker declares may be wrong
     files = [
         part for file in find_paper_files(paths, FORMATS) for part in cut_file(file, SHARD_BYTES)
     ]
@@ -125,9 +125,7 @@ def run(
         if rule.ratio:
             uneven = list_uneven_splits(rule.ratio, abstracts["splits"], "mechanisms")
             report = replace(report, summary=[*report.summary, *uneven])
-        declaration = AbstractsDeclaration(
-            declared, categories, recipe.domain, rule.splits, rule.rule
-        )
+        declaration = replace(declaration, categories=categories)
         spec = declaration.spec()
         rows = OrderedRows(
             work,
@@ -208,18 +206,17 @@ def _check_labels(report: ConstructionReport) -> None:
             if POSITIVE in rows and len(rows) > 1:
                 continue
             lacking = "mechanism" if not rows else "negative" if POSITIVE in rows else POSITIVE
-            advice = "Give more abstracts, or choose the shares of the splits (ratio)"
-            why = _say_why(report)
-            raise TooFewError(f"No {lacking} for {split} of {config}. {why} {advice}.", report)
+            advice = "Give more abstracts, or choose the shares of the splits (ratio)."
+            message = f"No {lacking} for {split} of {config}. {_say_why(report)} {advice}"
+            raise TooFewError(message, report)
 
 
 def _say_why(report: ConstructionReport) -> str:
     """Say why so few abstracts are taken."""
     abstracts = report.counts["abstracts"]
     dropped = abstracts["dropped"]
-    shown = ", ".join(f"{n:,} {reason}" for reason, n in list(dropped.items())[:4])
     text = f"{abstracts['kept']:,} of {abstracts['read']:,} abstracts give a mechanism"
-    text += f"; {shown}." if shown else "."
+    text += f"{list_reasons(dropped)}."
     files = (one for one in report.left_out["not_taken"] if one["unit"] == "file")
     text += "".join(f" {one['file']}: {one['detail']}." for one in islice(files, _MAX_FILES_SHOWN))
     if NO_PHRASE in dropped:

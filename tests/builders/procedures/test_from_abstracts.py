@@ -334,7 +334,7 @@ class TestInput:
         path = write_abstracts(tmp_path / "a.pubtator", [1])
         with path.open("a") as file:
             file.write("\n" + make_abstract(900, conclude="Perhaps"))
-        with pytest.raises(CorpusError, match=r"1 of 2 abstracts .* 1 no conclusion phrase"):
+        with pytest.raises(CorpusError, match=r"1 of 2 abstracts .* 1: no conclusion phrase"):
             from_abstracts("my_bionli", path, tmp_path)
         told = json.loads((tmp_path / "my_bionli.failed.json").read_text())
         assert told["abstracts"]["dropped"] == {"no conclusion phrase": 1}

@@ -10,7 +10,6 @@ from nlihub.builders.procedures.abstracts.mechanisms.find import (
     find_sentences,
 )
 from nlihub.builders.procedures.abstracts.mechanisms.mechanism import (
-    REASONS,
     Mechanism,
     MechanismRules,
     Mention,
@@ -330,7 +329,7 @@ REFUSALS = {
 }
 
 
-@pytest.mark.parametrize("reason", REASONS)
+@pytest.mark.parametrize("reason", REFUSALS)
 def test_every_refusal_has_its_reason(reason):
     assert refusal(REFUSALS[reason]()) == reason
 

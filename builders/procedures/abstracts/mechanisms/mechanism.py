@@ -145,20 +145,6 @@ class Mechanism:
 
 
 NO_PHRASE = "no conclusion phrase"
-#: Why an abstract or a record gives no mechanism, in the order of the checks.
-REASONS = (
-    "markers in the text",
-    NO_PHRASE,
-    "conclusion not at the end",
-    "supporting set too short",
-    "supporting set too long",
-    "conclusion too long",
-    "no relation",
-    "entity not in the conclusion",
-    "mentions overlap",
-    "one name for both",
-    "direction not told",
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,7 +155,7 @@ class NoMechanism:
         file: The file that it was read from, as the user named it.
         line: Its line in the file, from 1; 0 where the format has no lines.
         pmid: Its PubMed id.
-        reason: One of ``REASONS``.
+        reason: Why, in a few words; the same for all of its kind.
         detail: What exactly is wrong, expected against got.
     """
 

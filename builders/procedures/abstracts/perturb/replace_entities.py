@@ -16,7 +16,7 @@ Source:
 
 import re
 from codecs import BOM_UTF8
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property, lru_cache
 from itertools import accumulate
 from pathlib import Path
@@ -127,13 +127,6 @@ class EntityPool:
         except (OSError, ValueError, TypeError, AttributeError) as error:
             raise UsageError(f"{path} holds no entities ({error}); expected {_FORM}.") from error
 
-    @classmethod
-    def open(cls, path: Path) -> "EntityPool":
-        """Open a pool that ``store_pool`` wrote; all processes share its pages in memory."""
-        pool = cls({})
-        pool._source = path
-        return pool
-
     def walk_entities(self, type_: str, start: int) -> Iterator[PoolEntity]:
         """Yield all entities of a type once, from a random start; an unknown type has none."""
         names, ids = self._table["name"], self._table["ids"]
@@ -164,6 +157,8 @@ class EntityPool:
 def store_pool(database: Database, folder: Path) -> EntityPool:
     """Store the table ``POOL`` of a database, where it is not yet; see ``EntityPool.of``.
 
+    All processes share the pages of the pool in memory.
+
     Args:
         database: The database.
         folder: Where the pool is kept, of this table alone.
@@ -174,7 +169,9 @@ def store_pool(database: Database, folder: Path) -> EntityPool:
         with whole_file(target) as path, pa.ipc.new_file(str(path), _SCHEMA) as writer:
             for batch in database.batches(ordered):
                 writer.write_batch(batch.cast(_SCHEMA))
-    return EntityPool.open(target)
+    pool = EntityPool({})
+    pool._source = target
+    return pool
 
 
 def _parse(given: Any) -> PoolEntity:
@@ -200,20 +197,15 @@ def list_entities(mechanism: Mechanism) -> Iterator[tuple[str, PoolEntity]]:
 
     A name that stands nowhere as a whole, but as a part of a word, is left out.
     """
-    sentences = mechanism.sentences
-    for name, type_, ids in sorted(set(_entities(mechanism))):
-        if any(find_name(name, sentence) for sentence in sentences):
+    one, sentences = mechanism, mechanism.sentences
+    entities = {
+        (one.regulator, one.regulator_type or "", one.regulator_ids),
+        (one.regulated, one.regulated_type or "", one.regulated_ids),
+        *((m.text, m.type, m.ids) for m in one.mentions if m.where != "elsewhere"),
+    }
+    for name, type_, ids in sorted(entities):
+        if type_ and any(find_name(name, sentence) for sentence in sentences):
             yield type_, PoolEntity(uncapitalize_name(name, sentences), frozenset(ids))
-
-
-def _entities(mechanism: Mechanism) -> Iterator[tuple[str, str, tuple[str, ...]]]:
-    if mechanism.regulator_type is not None:
-        yield mechanism.regulator, mechanism.regulator_type, mechanism.regulator_ids
-    if mechanism.regulated_type is not None:
-        yield mechanism.regulated, mechanism.regulated_type, mechanism.regulated_ids
-    for mention in mechanism.mentions:
-        if mention.where != "elsewhere":
-            yield mention.text, mention.type, mention.ids
 
 
 class _Entity(NamedTuple):
@@ -276,17 +268,9 @@ def _replace_inside(
     mechanism: Mechanism, marked: MarkedSentence, entity: _Entity, one: Mention
 ) -> Perturbed | str:
     """Replace an entity by one of the supporting set, or return one of ``_STAGES``."""
-    text = " ".join(mechanism.supporting)
     there = [mention for mention in mechanism.mentions if mention.where == "conclusion"]
-    names = (*mechanism.names, *(mention.text for mention in there))
-    ids = {*mechanism.regulator_ids, *mechanism.regulated_ids}.union(*(m.ids for m in there))
-    if (
-        not ids.isdisjoint(one.ids)
-        or is_kind(one.text)
-        or any(may_be_same(one.text, name, text) for name in names)
-        or find_name(one.text, mechanism.conclusion, ignore_case=True)
-        or not find_name(one.text, text)  # a part of a word
-    ):
+    is_word = find_name(one.text, " ".join(mechanism.supporting))  # not a part of one
+    if not is_word or not _is_other(one.text, one.ids, mechanism, there, mechanism.conclusion):
         return MAY_BE_SAME
     place = marked.place_of(entity.role)
     edit = replace_name(marked, place, one.text, mechanism)
@@ -319,10 +303,7 @@ class ReplaceOutside(Strategy):
         if is_denied(marked) or not entities:
             return NO_TYPE if not entities else DENIED
         reason = None
-        text = " ".join(mechanism.sentences)
-        known = (*mechanism.names, *(mention.text for mention in mechanism.mentions))
-        ids = {*mechanism.regulator_ids, *mechanism.regulated_ids}
-        ids.update(one for mention in mechanism.mentions for one in mention.ids)
+        text, mentions = " ".join(mechanism.sentences), mechanism.mentions
         for entity in choices.shuffle(entities, "role"):
             place = marked.place_of(entity.role)
             for one in self.pool.walk_entities(entity.type, choices.draw(entity.role)):
@@ -330,15 +311,22 @@ class ReplaceOutside(Strategy):
                 edit = replace_name(marked, place, one.name, mechanism)
                 if edit is None:
                     reason = UNFIT
-                elif (
-                    ids.isdisjoint(one.ids)
-                    and not is_kind(one.name)
-                    and not find_name(one.name, text, ignore_case=True)
-                    and not any(may_be_same(one.name, name, text) for name in known)
-                ):
+                elif _is_other(one.name, one.ids, mechanism, mentions, text):
                     yield Perturbed.of(marked.text, [edit])
                     reason = UNFIT  # the name breaks the markers
         return reason
+
+
+def _is_other(
+    name: str, ids: Iterable[str], mechanism: Mechanism, mentions: Sequence[Mention], text: str
+) -> bool:
+    """Return whether a name is of none of the two entities and mentions, and not in a text."""
+    known = {*mechanism.regulator_ids, *mechanism.regulated_ids}.union(*(m.ids for m in mentions))
+    if not known.isdisjoint(ids) or is_kind(name) or find_name(name, text, ignore_case=True):
+        return False
+    sentences = " ".join(mechanism.sentences)
+    names = (*mechanism.names, *(mention.text for mention in mentions))
+    return not any(may_be_same(name, other, sentences) for other in names)
 
 
 def may_be_same(one: str, other: str, text: str) -> bool:

@@ -98,10 +98,7 @@ def find_direction(between: str) -> bool | None:
 
 
 class _NoMechanismError(Exception):
-    def __init__(self, reason: str, detail: str) -> None:
-        super().__init__(reason, detail)
-        self.reason = reason
-        self.detail = detail
+    """The reason and the detail of a ``NoMechanism``."""
 
 
 class Span(NamedTuple):
@@ -158,7 +155,7 @@ def find_mechanism(
     try:
         return _of_abstract(one, rules) if isinstance(one, Abstract) else _of_record(one, rules)
     except _NoMechanismError as error:
-        return NoMechanism(one.file, one.line, one.pmid, error.reason, error.detail)
+        return NoMechanism(one.file, one.line, one.pmid, *error.args)
 
 
 def _of_record(record: MechanismRecord, rules: MechanismRules) -> Mechanism:
@@ -193,17 +190,22 @@ def _of_abstract(abstract: Abstract, rules: MechanismRules) -> Mechanism:
     _check_lengths(number, sentences[number], rules)
     conclusion = spans[number]
     choice = _choose(abstract, conclusion, rules)
-    both = choice.regulator, choice.regulated
-    places = ((one.start - conclusion.start, one.end - conclusion.start) for one in both)
+    regulator, regulated = choice.regulator, choice.regulated
+    places = [
+        (one.start - conclusion.start, one.end - conclusion.start) for one in (regulator, regulated)
+    ]
     return Mechanism(
         abstract.pmid,
         tuple(sentences[:number]),
         mark_entities(sentences[number], *places),
-        *(_written(one, text) for one in both),
-        *(one.type for one in both),
+        _written(regulator, text),
+        _written(regulated, text),
+        regulator.type,
+        regulated.type,
         tuple(_other_mentions(abstract, choice, conclusion)),
         RELATIONS.get(choice.relation.type, (False, None))[1],
-        *(one.ids for one in both),
+        regulator.ids,
+        regulated.ids,
         tuple(sorted({(one.first, one.second) for one in abstract.relations})),
     )
 
@@ -261,7 +263,7 @@ def _choose(abstract: Abstract, conclusion: Span, rules: MechanismRules) -> _Cho
     choices = [choice for pair in named if (choice := _order(pair, text, rules))]
     if not choices:
         raise _NoMechanismError("direction not told", named[0].show(text))
-    return min(choices, key=lambda one: (*one[:2], *map(astuple, one[2:])))
+    return min(choices, key=lambda one: (*one[:2], *(astuple(part) for part in one[2:])))
 
 
 def _pairs(abstract: Abstract, conclusion: Span) -> list[_Pair]:

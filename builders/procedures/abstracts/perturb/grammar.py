@@ -7,10 +7,10 @@ name decides its kind; a name of another kind is refused, and no grammar is mend
 
 import json
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cache
 from importlib.resources import files
-from typing import Any, NamedTuple
+from typing import Any
 
 from .....loaders.releases.bionli import strip_markers
 from ..mechanisms.mechanism import Mechanism
@@ -97,35 +97,18 @@ def _double(base: str) -> str:
 
 
 @cache
-def _bases() -> frozenset[str]:
+def verbs_by(inflect: Callable[[str], str]) -> Mapping[str, str]:
+    """Return the listed verbs by the form that a function makes of them; ``str`` keeps the base."""
     lists = verb_lists()
-    return frozenset([*lists["predicates"], *lists["reporting"], *lists["past"]])
-
-
-def is_base(word: str) -> bool:
-    """Return whether a word is the base form of a listed verb."""
-    return word in _bases()
-
-
-@cache
-def _by_form(form: str) -> dict[str, str]:
-    inflect = {"third": form_third, "past": form_past, "participle": form_participle}[form]
-    return {inflect(base): base for base in _bases()}
-
-
-def base_of_third(word: str) -> str | None:
-    """Return the base of a listed verb in the third person; None for other words."""
-    return _by_form("third").get(word)
-
-
-def base_of_past(word: str) -> str | None:
-    """Return the base of a listed verb in the past tense; None for other words."""
-    return _by_form("past").get(word)
+    return {
+        inflect(base): base for base in (*lists["predicates"], *lists["reporting"], *lists["past"])
+    }
 
 
 def is_participle(word: str) -> bool:
     """Return whether a word is, or looks like, a past participle."""
-    return word == "been" or word in _by_form("participle") or (len(word) > 4 and word[-2:] == "ed")
+    listed = word == "been" or word in verbs_by(form_participle)
+    return listed or (len(word) > 4 and word.endswith("ed"))
 
 
 _ARTICLE = re.compile(r"(?<![\w-])(an?|An?)\s+$")
@@ -181,19 +164,14 @@ _SINGULAR_ENDS = ("ss", "us", "is", "as", "os", "ys")
 _INDEFINITE = re.compile(r"(?<![\w-])an?\s+$", re.IGNORECASE)
 
 
-class NameKind(NamedTuple):
-    """What must be alike in two names of which one stands in the place of the other."""
+def kind_of_name(name: str) -> tuple[bool, bool, bool]:
+    """Tell by its last word whether a name is an adjective, a plural, and takes an article.
 
-    is_adjective: bool
-    is_plural: bool
-    takes_the: bool
-
-
-def kind_of_name(name: str) -> NameKind:
-    """Tell by its last word whether a name is an adjective, a plural, and takes an article."""
+    Of two names of which one stands in the place of the other all three must be alike.
+    """
     word = re.split(r"[\s-]", name)[-1]
     is_adjective = _ADJECTIVE.match(word) is not None
-    return NameKind(is_adjective, is_plural(word), word in word_list("with the"))
+    return is_adjective, is_plural(word), word in word_list("with the")
 
 
 def is_plural(word: str) -> bool:

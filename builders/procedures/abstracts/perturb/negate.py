@@ -13,14 +13,12 @@ from collections.abc import Callable, Mapping
 from .....loaders.corpora.abstracts.markers import MARKER
 from ..mechanisms.mechanism import Mechanism
 from .grammar import (
-    base_of_past,
-    base_of_third,
     form_past,
     form_third,
-    is_base,
     is_participle,
     is_plural,
     verb_lists,
+    verbs_by,
     word_list,
 )
 from .names import NAME, WORD, MarkedSentence
@@ -158,7 +156,7 @@ class _Predicate:
         if words[i] not in _DO:
             return self._replace(i, i + 1, words[i])
         verb = self._skip_adverbs(i + 2)
-        if not is_base(words[verb]) or words[verb] in _AUXILIARIES or "and" in words[verb:]:
+        if words[verb] not in verbs_by(str) or words[verb] in _AUXILIARIES or "and" in words[verb:]:
             return None
         adverbs = self.text[self.found[i + 2].start() : self.found[verb].start()]
         return self._replace(i, verb, adverbs + _DO[words[i]](words[verb]))
@@ -177,15 +175,15 @@ class _Predicate:
         word, before, nouns = self.words[i], self.words[subject], verb_lists()["also_nouns"]
         if word in _HAVE:
             return (_HAVE[word], "have") if self.words[i + 1] in _DETERMINERS else None
-        if base := base_of_third(word):
+        if base := verbs_by(form_third).get(word):
             is_verb = base not in nouns or self._has_object(i, base)
             is_verb |= before == NAME and self.words[i + 1] not in _PREPOSITIONS
             return ("does", base) if is_verb else None
-        if base := base_of_past(word):
+        if base := verbs_by(form_past).get(word):
             is_subject = before in (NAME, ",", ")") or before in _SUBJECT_NOUNS
             is_last = _AUXILIARIES.isdisjoint(self.words[i + 1 : i + _FAR])
             return ("did", base) if is_subject and is_last and self._has_object(i, base) else None
-        if is_base(word) and self._is_plural(subject):
+        if word in verbs_by(str) and self._is_plural(subject):
             return ("do", word) if word not in nouns or self._has_object(i, word) else None
         return None
 

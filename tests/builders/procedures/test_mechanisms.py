@@ -147,25 +147,30 @@ def test_other_phrases_are_used_when_asked_for(sentence):
     assert unmarked(made.conclusion) == sentence
 
 
-@pytest.mark.parametrize("sentence", ["We concludes that A1", "Anthus A1", "Thus-far A1"])
-def test_phrases_are_whole_words(sentence):
-    rules = MechanismRules({"x": ("we conclude", "thus")})
-    assert rules.find_conclusions([sentence]) == ([] if "-" not in sentence else [0])
+@pytest.mark.parametrize(
+    ("start", "is_found"),
+    [
+        ("We concludes that", False),
+        ("Anthus", False),
+        ("Thus-far", True),
+        ("So it is:", True),
+        ("Hence it is :", True),
+        ("Hence  it is", False),
+    ],
+)
+def test_phrases_are_whole_words_with_alternatives_and_a_colon(start, is_found):
+    phrases = {"x": ("we conclude", "thus", "so/hence it is :")}
+    made = concluding(f"{start} A1 inhibits B1.", "A1", "B1", phrases=phrases)
+    assert isinstance(made, Mechanism) == is_found
 
 
 def test_an_earlier_set_goes_first_and_the_last_sentence_of_a_set():
-    text = ["Thus A.", "We conclude B.", "We conclude C.", "D may be."]
-    assert WIDENED.find_conclusions(text) == [2, 0, 3]
     made = concluding(
         "We conclude that A1 inhibits B1.", "A1", "B1", after=" C1 may be.", phrases=WIDENED.phrases
     )
     assert made.regulator == "A1"
-
-
-def test_a_phrase_may_have_alternatives_and_a_colon():
-    rules = MechanismRules({"mine": ("so/hence it is :",)})
-    assert rules.find_conclusions(["So it is: A."]) == [0]
-    assert rules.find_conclusions(["Hence  it is A."]) == []
+    made = concluding("We conclude C1. We conclude that A1 inhibits B1.", "A1", "B1", n_before=2)
+    assert made.supporting[-1] == "We conclude C1."
 
 
 # Roles

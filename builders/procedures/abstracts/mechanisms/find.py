@@ -1,9 +1,9 @@
 """Find the mechanism of an abstract: BioNLI's positive instances.
 
 An abstract gives at most one mechanism, as in the paper: one conclusion, one regulator, one
-regulated entity. Each set of conclusion phrases, in order, points to the last sentence with one of
-its phrases; the first such sentence near enough to the end is the conclusion. The sentences before
-it are the supporting set; those after it are in no instance. Of several relations with both
+regulated entity. The conclusion is the last sentence with a phrase of the first set of conclusion
+phrases that has one near enough to the end. The sentences before it are the supporting set; those
+after it are in no instance. Of several relations with both
 entities mentioned in the conclusion, the one with a known direction and the closest mentions is
 taken; ties go to the first.
 
@@ -227,17 +227,16 @@ def find_sentences(abstract: Abstract) -> list[Span]:
 
 
 def _find_conclusion(sentences: Sequence[str], rules: MechanismRules) -> int:
-    found = rules.find_conclusions(sentences)
-    if not found:
-        names = ", ".join(rules.phrases)
-        detail = f"expected a phrase of {names} in one of {len(sentences)} sentences, got none"
-        raise _NoMechanismError(NO_PHRASE, detail)
-    n_after = [len(sentences) - 1 - number for number in found]
-    for number, n in zip(found, n_after, strict=True):
-        if n <= MAX_AFTER:
-            return number
-    detail = f"expected {MAX_AFTER} sentences behind it at most, got {min(n_after)}"
-    raise _NoMechanismError("conclusion not at the end", detail)
+    last = range(len(sentences))[-1 - MAX_AFTER :]
+    for pattern in rules.patterns:
+        for number in reversed(last):
+            if pattern.search(sentences[number]):
+                return number
+    if any(pattern.search(sentence) for pattern in rules.patterns for sentence in sentences):
+        detail = f"expected {MAX_AFTER} sentences behind it at most, got more"
+        raise _NoMechanismError("conclusion not at the end", detail)
+    detail = f"expected a phrase of {', '.join(rules.phrases)} in one of {len(sentences)} sentences"
+    raise _NoMechanismError(NO_PHRASE, f"{detail}, got none")
 
 
 def _check_lengths(n_supporting: int, conclusion: str, rules: MechanismRules) -> None:

@@ -209,21 +209,9 @@ class MechanismRules:
     min_supporting: int = 3
     max_supporting: int = 15
 
-    def find_conclusions(self, sentences: Sequence[str]) -> list[int]:
-        """Find the sentences of an abstract that may be its conclusion.
-
-        Returns:
-            For each set of phrases, in order, the index of the last sentence with one of them; sets
-            without a match are left out.
-        """
-        last = (
-            max((n for n, one in enumerate(sentences) if pattern.search(one)), default=None)
-            for pattern in self._patterns
-        )
-        return [number for number in last if number is not None]
-
     @cached_property
-    def _patterns(self) -> list[re.Pattern[str]]:
+    def patterns(self) -> list[re.Pattern[str]]:
+        """A pattern of the phrases of each set, in order."""
         choices = ("|".join(map(_as_pattern, some)) for some in self.phrases.values())
         return [re.compile(rf"(?<!\w)(?:{choice})(?!\w)", re.IGNORECASE) for choice in choices]
 

@@ -97,8 +97,8 @@ class ChosenShard(NamedTuple):
         """Read the mechanisms with their places, in order."""
         wanted = set(self.taken.tolist())
         with pq.ParquetFile(self.folder / f"{MECHANISMS}.parquet", pre_buffer=False) as file:
-            for number in range(file.num_row_groups):
-                for row in file.read_row_group(number, ["seq", "json"]).to_pylist():
+            for batch in file.iter_batches(5_000, columns=["seq", "json"]):
+                for row in batch.to_pylist():
                     if row["seq"] in wanted:
                         yield row["seq"], parse_mechanism(row["json"])
 

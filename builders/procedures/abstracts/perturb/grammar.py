@@ -129,13 +129,9 @@ def fit_article(text: str, start: int, new: str) -> Iterator[TextEdit]:
         yield TextEdit(*article.span(1), article[1][0] + ("n" if is_vowel else ""))
 
 
+#: What may stand before the first word of a sentence: a heading, an opening bracket.
 _SENTENCE_START = re.compile(r"(?:[A-Z][A-Za-z ]+:)?[\s\"'“‘(\[]*(?:<re> |<el> )?")  # noqa: RUF001
 _CAPITAL_WORD = re.compile(r"[A-Z][a-z]{2,}(?!\w)")
-
-
-def starts_sentence(text: str, start: int) -> bool:
-    """Return whether only a heading or an opening bracket stands before an offset."""
-    return _SENTENCE_START.fullmatch(text, 0, start) is not None
 
 
 def uncapitalize_name(name: str, sentences: Iterable[str]) -> str:
@@ -202,6 +198,6 @@ def replace_name(
     if _INDEFINITE.search(marked.text, max(place.start - 5, 0), place.start):
         return None
     name = uncapitalize_name(new, mechanism.sentences)
-    if starts_sentence(marked.text, place.start) and _PLAIN_WORD.match(name):
+    if _SENTENCE_START.fullmatch(marked.text, 0, place.start) and _PLAIN_WORD.match(name):
         name = name[0].upper() + name[1:]  # p53 and mTOR stay
     return TextEdit(place.name_start, place.name_end, name)

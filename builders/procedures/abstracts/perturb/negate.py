@@ -33,7 +33,7 @@ from .strategy import (
     find_denials,
 )
 
-#: Why no predicate is flipped: X may inhibit Y; X inhibits Y in some cells.
+#: Why no predicate is flipped: X may inhibit Y; X inhibits Y in some cells, or almost.
 POSSIBLE = "the sentence states a possibility, and its negation may be true as well"
 _POSSIBLE = re.compile(
     r"\b(?:can|could|may|maybe|might|should|would|perhaps|possib\w+|potentially|conceiv\w+"
@@ -46,12 +46,8 @@ _PARTIAL = re.compile(
     r"|some|most|mostly|several|many|various|selected|certain|others|often|frequently|usually|generally|typically|commonly|sometimes|occasionally|somewhere"
     r"|part|parts|partly|partially|mainly|largely|half|halves|subsets?|proportion|portion|fraction"
     r"|majority|minority|at times|one (?:study|trial|report|case|patient|group)|only|just|solely"
-    r"|exclusively|simply|already|either)\b",
-    re.IGNORECASE,
-)
-#: Words beside which a verb is not plainly negated: first A and later B; almost, more strongly.
-_UNFIT_WORDS = re.compile(
-    r"\b(?:first|initially|then|later|even|further|more|less|most|least|almost|nearly|virtually)\b",
+    r"|exclusively|simply|already|either|first|initially|then|later|even|further|more|less|least"
+    r"|almost|nearly|virtually)\b",
     re.IGNORECASE,
 )
 #: Words that need a negation in their clause, or that it is about: not ... any, not always.
@@ -100,7 +96,7 @@ class Negate(Strategy):
     def _propose(self, marked: MarkedSentence, mechanism: Mechanism, choices: Choices) -> Proposals:
         if _POSSIBLE.search(marked.masked):
             return POSSIBLE
-        if _PARTIAL.search(marked.masked) or _UNFIT_WORDS.search(marked.masked):
+        if _PARTIAL.search(marked.masked):
             return PARTIAL
         denials = find_denials(marked)
         if denials not in ((), ("not",)):

@@ -442,6 +442,7 @@ def test_symmetric_sentences_are_swapped_on_demand():
         "<re> A <er> activates <el> B <le>, which also activates it.",
         "<re> A <er> represses <el> B <le> and is in turn repressed by it.",
         "<re> A <er> represses <el> B <le> and vice-versa.",
+        "<re> A <er> is inhibited by <el> B <le> and inhibits it.",
     ],
 )
 def test_entities_that_are_named_again_are_not_exchanged(sentence):
@@ -766,6 +767,8 @@ def test_antonyms(old, new):
         "Zinc inhibits growth, and <re> A <er> resembles <el> B <le>.",
         "<re> A <er> binds <el> B <le> and inhibits growth.",
         "<re> A <er> can lower <el> B <le>.",
+        "<re> A <er> blocks <el> B <le> from acting.",
+        "Both up- and downregulation of <re> A <er> increase <el> B <le>.",
         "<re> A <er> binds to the activation domain of <el> B <le>.",
     ],
 )

@@ -49,6 +49,8 @@ _PARTIAL = re.compile(
     r"|(?:half|subsets?|fraction|portion|proportion|majority|minority|isoforms?) of)\b",
     re.IGNORECASE,
 )
+#: Where an antonym does not fit: blocks X from acting, up- and downregulation.
+_UNFIT = re.compile(r"\bfrom [a-z]+ing\b|\b(?:up|down)- ", re.IGNORECASE)
 _REACH = 40
 #: Verbs of which an antonym takes no infinitive: allows cells to divide.
 _WITH_INFINITIVE = re.compile(r"(?:caus|allow|enabl)\w* [^,;.]{1,40}? to [a-z]", re.IGNORECASE)
@@ -159,7 +161,7 @@ class ReversePolarity(Strategy):
 
     def _propose(self, marked: MarkedSentence, mechanism: Mechanism, choices: Choices) -> Proposals:
         found = list(self._find_terms(marked.masked))
-        if not found:
+        if not found or _UNFIT.search(marked.masked):
             return NO_TERM
         if _PARTIAL.search(marked.masked):
             return PARTIAL

@@ -443,6 +443,7 @@ def test_symmetric_sentences_are_swapped_on_demand():
         "<re> A <er> represses <el> B <le> and is in turn repressed by it.",
         "<re> A <er> represses <el> B <le> and vice-versa.",
         "<re> A <er> is inhibited by <el> B <le> and inhibits it.",
+        "<re> A <er> inhibits <el> B <le>, its own inhibitor.",
     ],
 )
 def test_entities_that_are_named_again_are_not_exchanged(sentence):
@@ -768,6 +769,7 @@ def test_antonyms(old, new):
         "<re> A <er> binds <el> B <le> and inhibits growth.",
         "<re> A <er> can lower <el> B <le>.",
         "<re> A <er> blocks <el> B <le> from acting.",
+        "<re> A <er> has both pro- and anti-inflammatory effects on <el> B <le>.",
         "Both up- and downregulation of <re> A <er> increase <el> B <le>.",
         "<re> A <er> binds to the activation domain of <el> B <le>.",
     ],

@@ -47,7 +47,7 @@ _PARTIAL = re.compile(
     r"|part|parts|partly|partially|mainly|largely|half|halves|subsets?|proportion|portion|fraction"
     r"|majority|minority|at times|one (?:study|trial|report|case|patient|group)|only|just|solely"
     r"|exclusively|simply|already|either|first|initially|then|later|even|further|more|less|least"
-    r"|almost|nearly|virtually|help(?:s|ed)?|lets?|makes?|made)\b",
+    r"|almost|nearly|virtually|yet|help(?:s|ed)?|lets?|makes?|made)\b",
     re.IGNORECASE,
 )
 #: Words that need a negation in their clause, or that it is about: not ... any, not always.

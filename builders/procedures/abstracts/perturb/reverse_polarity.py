@@ -49,8 +49,10 @@ _PARTIAL = re.compile(
     r"|(?:half|subsets?|fraction|portion|proportion|majority|minority|isoforms?) of)\b",
     re.IGNORECASE,
 )
-#: Where an antonym does not fit: blocks X from acting, up- and downregulation.
-_UNFIT = re.compile(r"\bfrom [a-z]+ing\b|\b(?:up|down)- ", re.IGNORECASE)
+#: Where an antonym does not fit: blocks X from acting, both up- and downregulation.
+_UNFIT = re.compile(
+    r"\bfrom [a-z]+ing\b|\b(?:up|down|pro|anti)(?:- |/)|\b(?:both|either|dual)\b", re.IGNORECASE
+)
 _REACH = 40
 #: Verbs of which an antonym takes no infinitive: allows cells to divide.
 _WITH_INFINITIVE = re.compile(r"(?:caus|allow|enabl)\w* [^,;.]{1,40}? to [a-z]", re.IGNORECASE)

@@ -69,7 +69,7 @@ _NOUNS_OF = (
 _MUTUAL = re.compile(
     r"\b(?:each other|one another|mutual\w*|reciprocal\w*|bidirectional\w*|vice[ -]versa|feedback"
     r"|cross-?talk|interdependen\w+|conversely|the reverse|both directions|in turn|by (?:it|them)"
-    r"|the (?:former|latter)|(?:which|and|but) (?:\w+ )?\w+ (?:it|them))\b",
+    r"|its (?:own )?\w+or|each|the (?:former|latter)|(?:which|and|but) (?:\w+ )?\w+ (?:it|them))\b",
     re.IGNORECASE,
 )
 #: Between a name and the next that it acts on, and one that it is acted on by.

@@ -315,8 +315,9 @@ def _read_lighteval(path: Path) -> HarnessLog:
         has_failed = not likelihoods and not any(response["text"] or [])
         prediction = None if has_failed else prediction
         answer = None if likelihoods or has_failed else texts[0]
-        row = _Row(_about(about), about["id"], about["label"], prediction, answer)
-        rows.append(replace(row, likelihoods=likelihoods or None, has_failed=has_failed))
+        label = row["metric"]["judged"]["reference"]
+        read = _Row(_about(about), about["id"], label, prediction, answer)
+        rows.append(replace(read, likelihoods=likelihoods or None, has_failed=has_failed))
     _, _, shots = table[0]["doc"]["task_name"].rpartition("|")
     return _make_log(
         rows,

@@ -63,8 +63,8 @@ def write_version(folder: Path, n_rows: int) -> None:
     from nlihub.builders.core.sql import open_database
     from nlihub.builders.procedures.procedure import declared_builder
     from nlihub.builders.versions.manifest import Manifest, ParquetShard, Split
-    from nlihub.builders.versions.write import write_texts
-    from nlihub.builders.versions.write_rows import shard_name
+    from nlihub.builders.versions.version import BuiltVersion
+    from nlihub.builders.versions.write import shard_name, write_texts
 
     builder = declared_builder(DECLARATION, construction=CONSTRUCTION)
     (folder / "default").mkdir(parents=True)
@@ -113,7 +113,9 @@ def write_version(folder: Path, n_rows: int) -> None:
         declaration=DECLARATION,
         construction=CONSTRUCTION,
     )
-    write_texts(builder, folder, manifest)
+    version = BuiltVersion(folder)
+    version.builder, version.manifest = builder, manifest
+    write_texts(version)
 
 
 def _digest(batches: Iterator[pa.RecordBatch]) -> str:

@@ -34,7 +34,7 @@ from nlihub.builders.core.options import BuildOptions
 from nlihub.builders.core.spec import DatasetSpec
 from nlihub.builders.core.workers import map_in_order
 from nlihub.builders.versions.version import BuiltVersion
-from nlihub.builders.versions.write_rows import MAX_SHARD_BYTES, write_rows
+from nlihub.builders.versions.write import MAX_SHARD_BYTES, write_rows
 
 CONFIG, BALANCED = "unbalanced", "default"
 BATCH_ROWS = 20_000

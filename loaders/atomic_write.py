@@ -65,12 +65,12 @@ def whole_folder(target: Path, may_replace: Callable[[Path], bool]) -> Iterator[
     missing = [parent for parent in target.parents if not parent.exists()]
     _make_folder(target.parent, is_locked=True)
     try:
-        _check_replaceable(target, may_replace)
+        check_replaceable(target, may_replace)
         with working_folder(target.parent, f".{target.name}.partial-") as work:
             new = work / "new"
             new.mkdir()
             yield new
-            _check_replaceable(target, may_replace)
+            check_replaceable(target, may_replace)
             _swap(new, target, work / "old")
     except BaseException:
         with suppress(OSError):  # not empty, or not ours any more
@@ -124,7 +124,12 @@ def _make_folder(folder: Path, *, is_locked: bool = False) -> None:
         raise OutputError(f"{folder} cannot be written to: {error.strerror}.") from error
 
 
-def _check_replaceable(target: Path, may_replace: Callable[[Path], bool]) -> None:
+def check_replaceable(target: Path, may_replace: Callable[[Path], bool]) -> None:
+    """Refuse a folder that is there, and that another may not replace.
+
+    Raises:
+        OutputError: There is one.
+    """
     if target.exists() and not may_replace(target):
         raise OutputError(
             f"{target} exists and is not a built version, or holds files of others; "

@@ -8,6 +8,7 @@ import inspect
 import json
 import os
 import re
+import shutil
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -56,7 +57,8 @@ def ensure_built(builder: type[NLIBuilder], options: BuildOptions) -> BuiltVersi
     folder.mkdir(parents=True, exist_ok=True)
     with FileLock(folder / f".{spec.name}.lock"):  # another process may do it meanwhile
         if not _is_whole(target):
-            build_version(builder, folder, options, may_replace=lambda _: True)
+            shutil.rmtree(target, ignore_errors=True)  # damaged, if it is there
+            build_version(builder, folder, options)
     return BuiltVersion(target)
 
 

@@ -39,8 +39,7 @@ from .card_statistics import measure_statistics
 from .manifest import OPTIONAL_FILES, TEXT_FILES, Split
 from .row_tables import MAX_SHOWN, ROW_BITS, ROW_NUMBER, RowTables, open_rows
 from .version import BuiltVersion
-from .write import build_version, license_text
-from .write_rows import shard_name
+from .write import build_version, license_text, shard_name
 
 _NUMBER = re.compile(r"(0|[1-9]\d*)(\.(0|[1-9]\d*)){2}")
 

@@ -1,26 +1,43 @@
 """Build a version: rows, card, licence, citation and manifest in one folder."""
 
-from collections.abc import Callable, Mapping
-from dataclasses import replace
+import json
+import os
+import shutil
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import asdict, dataclass, replace
 from functools import partial
+from hashlib import sha256
+from importlib.metadata import version as installed_version
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
-from ...loaders.atomic_write import whole_folder
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from ...loaders.atomic_write import check_replaceable, whole_folder, working_folder
 from ...loaders.errors import OutputError, VerificationError
-from ...loaders.hashing import identify
+from ...loaders.hashing import code_hash, hash_file, identify
 from ...loaders.progress import kept_when_interrupted
-from ..core.base import NLIBuilder
+from ...loaders.releases import Oddities
+from ..core.base import Batch, NLIBuilder, PartedRows, RowsPart
 from ..core.options import BuildOptions, Key
+from ..core.row_digests import ROW_HASH, both_digests, row_hashes
 from ..core.spec import DatasetSpec
 from .card import render_card
 from .card_statistics import measure_statistics
-from .manifest import FILE_NAME as MANIFEST
-from .manifest import Manifest
+from .manifest import Manifest, ParquetShard, Split
 from .version import BuiltVersion
-from .write_rows import MAX_SHARD_BYTES, write_rows
 
+MAX_SHARD_BYTES = 500_000_000
+_ROW_GROUP_ROWS = 50_000
+_READ_BYTES = 1_000_000
+_PART = "part.json"
+#: With the page index the Hub's viewer reads a page of rows. No content-defined chunks: with these
+#: pyarrow 26 aborts the process where the disk is full.
+_PARQUET = {"compression": "zstd", "write_page_index": True}
 _CHANGES = "What was changed here:"
 
 
@@ -30,7 +47,6 @@ def build_version(
     options: BuildOptions,
     *,
     max_shard_bytes: int = MAX_SHARD_BYTES,
-    may_replace: Callable[[Path], bool] | None = None,
     measure: Callable[[BuiltVersion], Mapping[str, Any]] | None = None,
 ) -> BuiltVersion:
     """Build a dataset into ``output/NAME``, whole or not at all.
@@ -43,8 +59,6 @@ def build_version(
         output: The folder to build in; a built version of the same name there is replaced.
         options: Where the sources are and how to work.
         max_shard_bytes: Approximate size in memory of a file; a larger split has several.
-        may_replace: Tells whether an existing folder may be replaced; None allows it for a built
-            version of the dataset without files that are not its own.
         measure: Measures more of the rows, which the manifest keeps and the card shows.
 
     Raises:
@@ -54,49 +68,265 @@ def build_version(
     """
     spec = builder.SPEC
     target = output / spec.name
-    if may_replace is None:
-        _refuse_to_lose_parts(target, options.keys(spec))
+    _refuse_to_lose_parts(target, options.keys(spec))
     with (
         kept_when_interrupted(f"{target} is as it was."),
-        whole_folder(target, may_replace or partial(_is_only_ours, spec.name)) as folder,
+        whole_folder(target, partial(_is_only_ours, spec.name)) as folder,
     ):
-        manifest = write_rows(builder, folder, options, max_shard_bytes)
+        version = BuiltVersion(folder)
+        version.builder = builder
+        version.manifest = write_rows(builder, folder, options, max_shard_bytes)
         if measure is not None:
-            manifest.write(folder)
-            measured = measure(BuiltVersion(folder))
-            manifest = replace(manifest, construction={**manifest.construction, **measured})
-        write_texts(builder, folder, manifest)
+            construction = {**version.manifest.construction, **measure(version)}
+            version.manifest = replace(version.manifest, construction=construction)
+        write_texts(version)
     return BuiltVersion(target)
 
 
-def write_texts(builder: type[NLIBuilder], folder: Path, manifest: Manifest) -> None:
-    """Write card, licence, citation and manifest of a version whose rows are written.
+def write_rows(
+    builder: type[NLIBuilder], folder: Path, options: BuildOptions, max_shard_bytes: int
+) -> Manifest:
+    """Write the rows of a dataset as Parquet files; the manifest returned lists no other file yet.
 
-    Files that are there are replaced one by one, the manifest last; the rows stay as they are.
+    Rows in parts are written part by part, each where it is made: at least a file for each part
+    that has rows of a split.
 
     Args:
         builder: The builder of the dataset.
-        folder: The folder of the version.
-        manifest: What it holds.
+        folder: An empty folder.
+        options: Where the sources are and how to work.
+        max_shard_bytes: A split is cut into files of about this size in memory.
+
+    Raises:
+        NLIHubError: The sources are missing, not the pinned ones, or malformed.
+    """
+    spec = builder.SPEC
+    wanted = options.wanted(spec)
+    rows = builder.make_rows(options)
+    keys = tuple((config, split) for config, splits in wanted.items() for split in splits)
+    form = _Form(spec.features.arrow_schema, spec.labels, keys, max_shard_bytes)
+    oddities: dict[str, Oddities] = {}
+    with working_folder(folder, ".parts-") as place:
+        if isinstance(rows, PartedRows):
+            parts = rows.write_parts(partial(_write_part, form), form.key)
+        else:
+            _write(form, rows.batches(oddities), place)
+            parts = [place]
+        configs = _join_parts(parts, form, folder)
+    return Manifest(
+        dataset=spec.name,
+        version=spec.version,
+        repository="",
+        labels=list(spec.labels),
+        columns={field.name: str(field.type) for field in spec.features.arrow_schema},
+        configs=configs,
+        sources=list(rows.sources),
+        parameters=dict(rows.parameters),
+        oddities={name: dict(sorted(counts.items())) for name, counts in oddities.items()},
+        made_with={
+            "nlihub": installed_version("nlihub"),
+            "builder": spec.version,
+            "pyarrow": pa.__version__,
+        },
+        files={},
+        declaration=dict(builder.DECLARATION),
+        construction=dict(builder.CONSTRUCTION),
+    )
+
+
+def shard_name(split: str, number: int, n_shards: int) -> str:
+    """Return the path of a file with rows in the folder of its version.
+
+    >>> shard_name("default/test", 0, 2)
+    'default/test-00000-of-00002.parquet'
+    """
+    return f"{split}-{number:05d}-of-{n_shards:05d}.parquet"
+
+
+@dataclass(frozen=True)
+class _Form:
+    """How the rows of a version are written.
+
+    Attributes:
+        schema: The schema of the rows.
+        labels: The names of the labels, by id.
+        keys: The configs and splits.
+        max_shard_bytes: A split of a part is cut into files of about this size in memory.
+    """
+
+    schema: pa.Schema
+    labels: tuple[str, ...]
+    keys: tuple[Key, ...]
+    max_shard_bytes: int
+
+    @property
+    def key(self) -> str:
+        """A hash of the form, and of what else decides the bytes of given rows."""
+        form = [self.schema.to_string(), self.labels, self.keys, self.max_shard_bytes]
+        content = [code_hash("builders.versions"), pa.__version__, form]
+        return sha256(json.dumps(content).encode()).hexdigest()[:16]
+
+
+def _write_part(form: _Form, part: RowsPart, folder: Path) -> None:
+    _write(form, part.batches(), folder)
+
+
+def _write(form: _Form, batches: Iterable[Batch], folder: Path) -> None:
+    """Check, hash and write rows, and say in a file what was written of each split."""
+    with ExitStack() as stack:
+        splits = {key: stack.enter_context(_SplitWriter(folder, key, form)) for key in form.keys}
+        for batch in batches:
+            found = b"".join(row_hashes(batch.table, form.labels))
+            hashes = np.frombuffer(found, ROW_HASH)
+            for key, member in batch.members.items():
+                chosen = ... if member is None else member.to_numpy(zero_copy_only=False)
+                splits[key].write(batch.select(key), hashes[chosen].tobytes())
+    written = {
+        "/".join(key): {
+            "arrow_bytes": split.arrow_bytes,
+            "shards": [asdict(shard) for shard in split.shards],
+        }
+        for key, split in splits.items()
+    }
+    (folder / _PART).write_text(json.dumps(written), encoding="utf-8")
+
+
+class _SplitWriter:
+    """Writes the rows that a part has of a split, a file after another."""
+
+    def __init__(self, folder: Path, key: Key, form: _Form) -> None:
+        self.shards: list[ParquetShard] = []
+        self.arrow_bytes = 0
+        self._folder = folder
+        self._stem = "-".join(key)
+        self._form = form
+        self._waiting: list[pa.Table] = []
+        self._file: pq.ParquetWriter | None = None
+        self._file_rows = self._file_bytes = 0
+
+    def __enter__(self) -> "_SplitWriter":
+        return self
+
+    def __exit__(self, error: type[BaseException] | None, *_: object) -> None:
+        if error is None:
+            self._end_file()
+        elif self._file is not None:
+            self._file.close()
+
+    def write(self, table: pa.Table, hashes: bytes) -> None:
+        """Write n rows and their hashes, 32 n bytes."""
+        self.arrow_bytes += table.nbytes
+        if not len(table):
+            return
+        with (self._folder / f"{self._stem}.hashes").open("ab") as file:
+            file.write(hashes)
+        self._file_bytes += table.nbytes
+        self._file_rows += len(table)
+        self._waiting.append(table)
+        if sum(map(len, self._waiting)) >= _ROW_GROUP_ROWS:
+            self._write_groups(at_end=False)
+        if self._file_bytes >= self._form.max_shard_bytes:
+            self._end_file()
+
+    def _write_groups(self, *, at_end: bool) -> None:
+        """Write the rows that wait, but for those that fill no group; at the end of a file all."""
+        if self._file is None:
+            path = self._folder / self._next_name()
+            self._file = pq.ParquetWriter(path, self._form.schema, **_PARQUET)
+        table = pa.concat_tables(self._waiting).cast(self._form.schema)
+        n_rows = len(table) if at_end else len(table) // _ROW_GROUP_ROWS * _ROW_GROUP_ROWS
+        self._file.write_table(table.slice(0, n_rows), _ROW_GROUP_ROWS)
+        self._waiting = [table.slice(n_rows)] if n_rows < len(table) else []
+
+    def _end_file(self) -> None:
+        if self._waiting:
+            self._write_groups(at_end=True)
+        if self._file is None:
+            return
+        self._file.close()
+        name = self._next_name()
+        path = self._folder / name
+        shard = ParquetShard(name, self._file_rows, path.stat().st_size, hash_file(path))
+        self.shards.append(shard)
+        self._file = None
+        self._file_rows = self._file_bytes = 0
+
+    def _next_name(self) -> str:
+        return f"{self._stem}-{len(self.shards):05d}.parquet"
+
+
+def _join_parts(parts: Sequence[Path], form: _Form, folder: Path) -> dict[str, dict[str, Split]]:
+    """Return what the parts have of each config and split, their files in the version's folder."""
+    written = [json.loads((part / _PART).read_text(encoding="utf-8")) for part in parts]
+    configs: dict[str, dict[str, Split]] = {}
+    for config, split in form.keys:
+        (folder / config).mkdir(exist_ok=True)
+        name = f"{config}/{split}"
+        found = [each[name] for each in written]
+        hashes = [part / f"{config}-{split}.hashes" for part in parts]
+        digest, order_digest = both_digests(_read(hashes), folder)
+        shards = list(_take_shards(parts, found, name, folder)) or [
+            _empty_shard(name, form, folder)
+        ]
+        configs.setdefault(config, {})[split] = Split(
+            sum(shard.rows for shard in shards),
+            digest,
+            order_digest,
+            sum(each["arrow_bytes"] for each in found),
+            tuple(shards),
+        )
+    return configs
+
+
+def _take_shards(
+    parts: Sequence[Path], written: Sequence[Any], name: str, folder: Path
+) -> Iterator[ParquetShard]:
+    """Give the files of a split their place in a version; the parts keep them until they go."""
+    placed = [
+        (part / shard["file"], ParquetShard(**shard))
+        for part, split in zip(parts, written, strict=True)
+        for shard in split["shards"]
+    ]
+    for number, (path, shard) in enumerate(placed):
+        named = replace(shard, file=shard_name(name, number, len(placed)))
+        try:
+            os.link(path, folder / named.file)
+        except OSError:  # another file system, or one without links
+            shutil.copyfile(path, folder / named.file)
+        yield named
+
+
+def _empty_shard(name: str, form: _Form, folder: Path) -> ParquetShard:
+    """Write the only file of a split without rows."""
+    path = folder / shard_name(name, 0, 1)
+    pq.write_table(form.schema.empty_table(), path, **_PARQUET)
+    return ParquetShard(shard_name(name, 0, 1), 0, path.stat().st_size, hash_file(path))
+
+
+def _read(files: Iterable[Path]) -> Iterator[bytes]:
+    for path in files:
+        if path.exists():  # else the part has no row of the split
+            with path.open("rb") as file:
+                while some := file.read(_READ_BYTES):
+                    yield some
+
+
+def write_texts(version: BuiltVersion) -> None:
+    """Write card, licence and citation of a version whose rows are written, then its manifest.
 
     Raises:
         SchemaError: The card's template has a block that nothing fills.
     """
-    spec = builder.SPEC
-    if not (folder / MANIFEST).exists():
-        manifest.write(folder)  # it is measured as a version
+    spec = version.builder.SPEC
     texts = {
         "LICENSE": license_text(spec),
         "CITATION.bib": spec.citation,
-        "README.md": render_card(builder, manifest, measure_statistics(BuiltVersion(folder))),
+        "README.md": render_card(version.builder, version.manifest, measure_statistics(version)),
     }
-    contents = {name: text.encode() for name, text in texts.items()}
-    hashes = {name: identify(content).sha256 for name, content in contents.items()}
-    contents[MANIFEST] = replace(manifest, files=hashes).to_bytes()
-    for name, content in contents.items():
-        unfinished = folder / f".{name}.partial"
-        unfinished.write_bytes(content)
-        unfinished.replace(folder / name)
+    hashes = {name: identify(text.encode()).sha256 for name, text in texts.items()}
+    for name, text in texts.items():
+        (version.folder / name).write_bytes(text.encode())
+    replace(version.manifest, files=hashes).write(version.folder)
 
 
 def check_target(target: Path, dataset: str) -> None:
@@ -106,11 +336,7 @@ def check_target(target: Path, dataset: str) -> None:
         OutputError: The folder is not a built version of the dataset, or has files that are not its
             own.
     """
-    if target.exists() and not _is_only_ours(dataset, target):
-        raise OutputError(
-            f"{target} exists and is not a built version of {dataset}, or holds files of others; "
-            "name another folder, or move it away."
-        )
+    check_replaceable(target, partial(_is_only_ours, dataset))
 
 
 def license_text(spec: DatasetSpec) -> str:

@@ -16,7 +16,7 @@ from nlihub.builders.core.options import BuildOptions
 from nlihub.builders.core.row_digests import digest, order_digest
 from nlihub.builders.core.schema import TEXTS
 from nlihub.builders.scinli import SciNLI
-from nlihub.builders.versions import write_rows
+from nlihub.builders.versions import write
 from nlihub.builders.versions.card_statistics import measure_statistics
 from nlihub.builders.versions.verify import verify_version
 from nlihub.builders.versions.version import BuiltVersion
@@ -65,7 +65,7 @@ def long_texts(tmp_path_factory):
     """A version with many groups of rows, each of which is read at once."""
     options = BuildOptions(configs=("default",), splits=("train", "test"))
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(write_rows, "_ROW_GROUP_ROWS", 5_000)
+        patch.setattr(write, "_ROW_GROUP_ROWS", 5_000)
         return build_version(LongSciNLI, tmp_path_factory.mktemp("long"), options)
 
 

@@ -51,7 +51,7 @@ def forge_manifest(folder, change):
     change(fields)
     (folder / FILE_NAME).write_text(json.dumps(fields))
     version = BuiltVersion(folder)
-    write_texts(version.builder, folder, version.manifest)
+    write_texts(version)
 
 
 def edited(rows):

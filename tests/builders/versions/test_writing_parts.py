@@ -16,8 +16,8 @@ from nlihub.builders.core.options import BuildOptions
 from nlihub.builders.core.row_digests import digest, order_digest, row_hashes
 from nlihub.builders.dataflow.work import LocalEngine, Work
 from nlihub.builders.scinli import SciNLI
-from nlihub.builders.versions import write_rows as module
-from nlihub.builders.versions.write_rows import MAX_SHARD_BYTES, write_rows
+from nlihub.builders.versions import write as module
+from nlihub.builders.versions.write import MAX_SHARD_BYTES, write_rows
 from nlihub.loaders.errors import SchemaError
 
 SPEC = SciNLI.SPEC

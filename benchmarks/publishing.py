@@ -94,7 +94,7 @@ def plug_in(n_rows: int) -> type[Any]:
     from nlihub.builders.core.spec import ConfigSpec
 
     class Paragraphs(open_spacenli.OpenSpaceNLI):
-        PROPERTY_COLUMNS = ()
+        PROPERTIES = ()
         SPEC = replace(
             open_spacenli.OpenSpaceNLI.SPEC,
             configs={"default": ConfigSpec("random words", ("train", "validation", "test"))},
@@ -106,10 +106,6 @@ def plug_in(n_rows: int) -> type[Any]:
         @classmethod
         def make_rows(cls, options: Any) -> RandomRows:
             return RandomRows(n_rows)
-
-        @classmethod
-        def properties(cls, rows: pa.Table) -> dict[str, list[bool]]:
-            return {}
 
     open_spacenli.OpenSpaceNLI = Paragraphs
     return Paragraphs

@@ -72,7 +72,7 @@ class ToyRows:
 class Toy(open_spacenli.OpenSpaceNLI):
     """open_spacenli with other rows."""
 
-    PROPERTY_COLUMNS = ()
+    PROPERTIES = ()
     SHIPPED = ()
     SPEC = replace(
         open_spacenli.OpenSpaceNLI.SPEC,
@@ -89,10 +89,6 @@ class Toy(open_spacenli.OpenSpaceNLI):
     @classmethod
     def make_rows(cls, options):
         return ToyRows(options.keys(cls.SPEC))
-
-    @classmethod
-    def properties(cls, rows):
-        return {}
 
 
 Toy.__name__ = "OpenSpaceNLI"

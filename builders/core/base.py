@@ -101,14 +101,15 @@ class NLIBuilder:
         DECLARATION: The same for a manifest, where it is a dataset that somebody has made.
         CONSTRUCTION: Of such a dataset, what was read, kept and dropped.
         SHIPPED: The files of this package that the rows are made from.
-        PROPERTY_COLUMNS: The columns that ``properties`` needs.
+        PROPERTIES: What the card breaks the labels down by: expressions of SQL, each of which
+            gives a row a property, a text or null.
     """
 
     SPEC: ClassVar[DatasetSpec]
     DECLARATION: ClassVar[Mapping[str, Any]] = {}
     CONSTRUCTION: ClassVar[Mapping[str, Any]] = {}
     SHIPPED: ClassVar[tuple[Path, ...]] = ()
-    PROPERTY_COLUMNS: ClassVar[tuple[str, ...]] = ("category", "domain")
+    PROPERTIES: ClassVar[tuple[str, ...]] = ("category", "domain")
 
     @classmethod
     def make_rows(cls, options: BuildOptions) -> Rows:
@@ -162,25 +163,6 @@ class NLIBuilder:
         if not all(file.is_known for file in cls.find_sources(options)):
             for _ in cls.make_rows(options).batches():
                 pass
-
-    @classmethod
-    def properties(cls, rows: "pa.Table") -> dict[str, list[bool]]:
-        """Return what the card breaks the labels down by: for each property, whether a row has it.
-
-        Args:
-            rows: n rows with at least the ``PROPERTY_COLUMNS``.
-
-        Returns:
-            For each property n booleans; by default one property a category, and one a domain
-            where there are several.
-        """
-        categories = rows.column("category").to_pylist()
-        domains = rows.column("domain").to_pylist()
-        properties = {name: [c == name for c in categories] for name in cls.SPEC.categories}
-        if len(found := set(domains)) > 1:
-            shown = (name for name in cls.SPEC.domains if name in found)
-            properties |= {name: [d == name for d in domains] for name in shown}
-        return properties
 
     @classmethod
     def construction_blocks(cls, construction: Mapping[str, Any]) -> dict[str, str]:

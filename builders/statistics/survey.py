@@ -9,8 +9,7 @@ from ...loaders.errors import MissingExtraError, UnmeasuredError
 from ..core.markdown import markdown_table
 from ..core.spec import DatasetSpec
 from ..versions.card import statistics_block
-from ..versions.card_statistics import Statistics, measure_statistics
-from ..versions.row_tables import open_rows
+from ..versions.row_tables import Statistics, measure_statistics, open_rows
 from ..versions.version import BuiltVersion
 from .counts import ValueCount, count_values
 from .negatives import (
@@ -110,7 +109,7 @@ def survey(
         if parser is None:
             unmeasured["parses"] = "no parser was named"
         return Survey(
-            **vars(measure_statistics(version, tables)),
+            **vars(measure_statistics(tables)),
             row_counts=tuple(count_by_class(version, config, tallies)),
             counts=counts,
             texts=tuple(describe_texts(version, config, tallies)),

@@ -1,7 +1,7 @@
 """The manifest of a built version: its content, its sources, and the software that made it."""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields, is_dataclass
 from pathlib import Path
 from typing import Any, get_args, get_origin
@@ -137,22 +137,27 @@ class Manifest:
             manifest: Manifest = _read(cls, found, "the manifest")
             if not {"id", "label"} <= set(manifest.columns):
                 raise ValueError("id and label must be among the columns")
-            splits = [split for splits in manifest.configs.values() for split in splits.values()]
-            if not splits or not all(split.shards for split in splits):
+            splits = list(manifest.splits())
+            if not splits or not all(split.shards for *_, split in splits):
                 raise ValueError("there must be a config, and a file of each split")
             return manifest
         except ValueError as error:
             raise VerificationError(f"{where} is not a manifest of nlihub: {error}.") from error
 
+    def splits(self) -> Iterator[tuple[str, str, Split]]:
+        """Yield every split with the names of its config and its own."""
+        for config, splits in self.configs.items():
+            for split, entry in splits.items():
+                yield config, split, entry
+
+    def shards(self) -> Iterator[ParquetShard]:
+        """Yield every file with rows."""
+        for *_, split in self.splits():
+            yield from split.shards
+
     def hashes(self) -> dict[str, str]:
         """Return the sha256 of every file of the version but the manifest itself, by path."""
-        shards = (
-            shard
-            for splits in self.configs.values()
-            for split in splits.values()
-            for shard in split.shards
-        )
-        return {**self.files, **{shard.file: shard.sha256 for shard in shards}}
+        return {**self.files, **{shard.file: shard.sha256 for shard in self.shards()}}
 
     def main_config(self, default: str) -> str:
         """Return the default config where it was built, otherwise the first config."""

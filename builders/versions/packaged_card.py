@@ -8,8 +8,8 @@ from ...loaders.paths import local_path
 from ..core.new_dataset import check_checkout
 from ..core.registry import get_builder
 from .card import card_blocks, card_template, declared_blocks, fill_blocks, read_blocks
-from .card_statistics import measure_statistics
 from .open import PathLike, open_version
+from .row_tables import measure_statistics, open_rows
 
 
 @dataclass(frozen=True)
@@ -88,6 +88,7 @@ def _blocks(
     if folder is not None or builder.SPEC.offline:
         version = open_version(name, folder=folder, splits=splits)
         # Not those of its README: a version in the cache may have been built by other templates.
-        fresh = card_blocks(builder, version.manifest, measure_statistics(version))
+        with open_rows(version) as tables:
+            fresh = card_blocks(builder, version.manifest, measure_statistics(tables))
     packaged = read_blocks(card_template(builder.SPEC))
     return packaged, {block: text.rstrip() for block, text in fresh.items()}

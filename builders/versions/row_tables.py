@@ -1,12 +1,15 @@
-"""The rows of a built version as tables of SQL, so that memory does not grow with them.
+"""The rows of a built version as tables of SQL, and the card's statistics of them.
 
-Premises and hypotheses are compared by digests of 16 bytes, which are computed once.
+Memory does not grow with the rows. Premises and hypotheses are compared by digests of 16 bytes,
+which are computed once.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from functools import cache
-from itertools import groupby
+from itertools import combinations, groupby
 from typing import Any
 
 import pyarrow as pa
@@ -29,12 +32,13 @@ class RowTables:
     """The rows of a built version in a database, opened by ``open_rows``.
 
     Attributes:
+        version: The version.
         database: The database.
     """
 
     def __init__(self, version: BuiltVersion, database: Database) -> None:
+        self.version = version
         self.database = database
-        self._version = version
         # A table is made when it is first asked for, and stays.
         self.rows = cache(self._make_rows)
         self.texts = cache(self._make_texts)
@@ -46,9 +50,9 @@ class RowTables:
         Besides the version's columns it has the number of the ``split`` in its config, and the
         ``number`` of the row, which grows in the order of the rows.
         """
-        splits = self._version.manifest.configs[config].values()
+        splits = self.version.manifest.configs[config].values()
         split_of_file = [n for n, split in enumerate(splits) for _ in split.shards]
-        rows = self.database.scan([self._version.folder / file for file in self._files(config)])
+        rows = self.database.scan([self.version.folder / file for file in self._files(config)])
         return self.make(
             "VIEW",
             f"rows of {config}",
@@ -57,7 +61,7 @@ class RowTables:
         )
 
     def _files(self, config: str) -> list[str]:
-        splits = self._version.manifest.configs[config].values()
+        splits = self.version.manifest.configs[config].values()
         return [shard.file for split in splits for shard in split.shards]
 
     def _make_texts(self, config: str) -> str:
@@ -124,10 +128,9 @@ class RowTables:
         Raises:
             VerificationError: A file of the version is missing or damaged.
         """
-        for config, splits in self._version.manifest.configs.items():
-            for split in splits:
-                for _ in self._version.batches(config, split):
-                    pass
+        for config, split, _ in self.version.manifest.splits():
+            for _ in self.version.batches(config, split):
+                pass
 
     def find(self, query: str, order: str) -> tuple[list[tuple[Any, ...]], int]:
         """Return the first ``MAX_SHOWN`` rows of a query's result, and the number of the others.
@@ -155,7 +158,7 @@ class RowTables:
         named = ", ".join(f'"{column}"' for column in columns)
         for file, found in groupby(sorted(numbers), key=lambda number: number >> ROW_BITS):
             rows = ", ".join(str(number % (1 << ROW_BITS)) for number in found)
-            path = self._version.folder / self._files(config)[file]
+            path = self.version.folder / self._files(config)[file]
             yield from self.execute(
                 f"SELECT {named} FROM {self.database.scan([path])} "
                 f"WHERE file_row_number IN ({rows}) ORDER BY file_row_number"
@@ -223,3 +226,170 @@ def sample_rows(
             FROM {rows} JOIN {drawn} USING (number) ORDER BY draw
             """
         )
+
+
+# ---- the card's statistics ---------------------------------------------------------------------
+
+#: The number of words of a text in SQL; a regular expression would take four times as long.
+_N_WORDS = "len(list_filter(string_split({}, ' '), lambda word: word <> ''))"
+
+
+@dataclass(frozen=True)
+class Breakdown:
+    """The distribution of labels over the rows with a property.
+
+    Attributes:
+        property: The property, e.g. an inference class.
+        rows: Number of rows with the property.
+        share: Their share of all rows, in percent.
+        labels: Share of each label among these rows, in percent, in the order of the label set.
+    """
+
+    property: str
+    rows: int
+    share: float
+    labels: tuple[float, ...]
+
+
+@dataclass(frozen=True)
+class Overlap:
+    """Texts and groups that two splits of a config share.
+
+    Attributes:
+        splits: The names of the splits.
+        texts: Number of shared pairs of premise and hypothesis.
+        premises: Number of shared premises.
+        hypotheses: Number of shared hypotheses.
+        groups: Number of shared groups.
+    """
+
+    splits: tuple[str, str]
+    texts: int
+    premises: int
+    hypotheses: int
+    groups: int
+
+
+@dataclass(frozen=True)
+class Statistics:
+    """Statistics of a built version, of ``config`` unless they name another.
+
+    Attributes:
+        config: The default config, or the first that was built.
+        rows: Number of rows by config and split.
+        groups: Number of groups, 0 where there are none.
+        labels: Number of rows by label.
+        breakdown: The distribution of labels by property; the last entry is all rows.
+        mean_words: Mean number of words, split at spaces, of premise and hypothesis.
+        repeated_texts: Number of rows whose premise and hypothesis an earlier row has.
+        contradictory_texts: Number of texts that occur with more than one label.
+        overlaps: Texts and groups shared by each two splits, which is leakage.
+    """
+
+    config: str
+    rows: dict[str, dict[str, int]]
+    groups: int
+    labels: dict[str, int]
+    breakdown: tuple[Breakdown, ...]
+    mean_words: dict[str, float]
+    repeated_texts: int
+    contradictory_texts: int
+    overlaps: tuple[Overlap, ...]
+
+
+def measure_statistics(tables: RowTables) -> Statistics:
+    """Measure the statistics on the card of a built version.
+
+    Args:
+        tables: Its rows.
+
+    Raises:
+        OutputError: Memory or the disk is full.
+        UnknownNameError: This package has no dataset of that name.
+        VerificationError: A file is missing or malformed, or the declaration in the manifest is.
+    """
+    version = tables.version
+    configs, config = version.manifest.configs, version.main_config
+    rows, repeats = tables.rows(config), tables.repeats(config)
+    [(n_repeated, n_contradictory)] = tables.execute(
+        "SELECT count(*) FILTER (WHERE number <> first), "
+        "count(DISTINCT first) FILTER (WHERE label IS DISTINCT FROM first_label) "
+        f"FROM {repeats}"
+    )
+    means = ", ".join(f"avg({_N_WORDS.format(name)})" for name in TEXTS)
+    [n_words] = tables.execute(f"SELECT {means} FROM {rows}")
+    labels = dict(tables.execute(f"SELECT label, count(*) FROM {rows} GROUP BY label"))
+    groups = _count_by_splits(tables, rows, '"group"')
+    return Statistics(
+        config=config,
+        rows={name: {s: split.rows for s, split in c.items()} for name, c in configs.items()},
+        groups=sum(groups.values()),
+        labels={name: labels.get(n, 0) for n, name in enumerate(version.builder.SPEC.labels)},
+        breakdown=tuple(_break_down(tables, config)),
+        mean_words={name: round(n or 0.0, 1) for name, n in zip(TEXTS, n_words, strict=True)},
+        repeated_texts=n_repeated,
+        contradictory_texts=n_contradictory,
+        overlaps=tuple(_overlaps(tables, config, groups)),
+    )
+
+
+def _break_down(tables: RowTables, config: str) -> Iterator[Breakdown]:
+    """Yield the labels by each property that some rows have, and of all rows."""
+    spec, builder = tables.version.builder.SPEC, tables.version.builder
+    splits = list(tables.version.manifest.configs[config])
+    split = f"'split ' || list_extract({list_of_texts(splits)}, split + 1)"
+    properties = (*builder.PROPERTIES, split)
+    kinds = tables.execute(
+        f"SELECT label, {', '.join(properties)}, count(*) FROM {tables.rows(config)} GROUP BY ALL"
+    )
+    found: dict[tuple[int, str], Counter[int]] = defaultdict(Counter)
+    every: Counter[int] = Counter()
+    for label, *names, n in kinds:
+        every[label] += n
+        for place, name in enumerate(names):
+            found[place, name or ""][label] += n
+    order = [*spec.categories, *spec.domains, *(f"split {split}" for split in splits)]
+    rank = {name: number for number, name in enumerate(order)}
+    for place, name in sorted(found, key=lambda key: (key[0], rank.get(key[1], 0), key[1])):
+        counts = found[place, name]
+        if name and counts != every:
+            yield _breakdown(name, counts, every, len(spec.labels))
+    yield _breakdown("all", every, every, len(spec.labels))
+
+
+def _breakdown(name: str, counts: Counter[int], every: Counter[int], n_labels: int) -> Breakdown:
+    n = counts.total()
+    shares = tuple(_percent(counts[label], n) for label in range(n_labels))
+    return Breakdown(name, n, _percent(n, every.total()), shares)
+
+
+def _overlaps(tables: RowTables, config: str, groups: Mapping[int, int]) -> Iterator[Overlap]:
+    splits = list(tables.version.manifest.configs[config])
+    if len(splits) < 2:
+        return
+    texts, repeats = tables.texts(config), tables.repeats(config)
+    counts = [
+        # A text that two splits have is a repeated one.
+        _count_by_splits(tables, f"{texts} SEMI JOIN {repeats} USING (number)", *TEXTS),
+        *(_count_by_splits(tables, texts, name) for name in TEXTS),
+        groups,
+    ]
+    for one, other in combinations(range(len(splits)), 2):
+        both = 1 << one | 1 << other
+        shared = (sum(n for key, n in found.items() if key & both == both) for found in counts)
+        yield Overlap((splits[one], splits[other]), *shared)
+
+
+def _count_by_splits(tables: RowTables, table: str, *key: str) -> dict[int, int]:
+    """Count the values of a key by the splits that have them, the bits of a number."""
+    has_key = " AND ".join(f"{column} IS NOT NULL" for column in key)
+    counts = tables.execute(
+        "SELECT splits, count(*) FROM ("
+        f"SELECT bit_or(1::BIGINT << split) AS splits FROM {table} WHERE {has_key} "
+        f"GROUP BY {', '.join(key)}) GROUP BY splits"
+    )
+    return dict(counts)
+
+
+def _percent(part: int, whole: int) -> float:
+    return round(100 * part / whole, 1) if whole else 0.0

@@ -7,15 +7,13 @@ does not spell out. The checks run in the order of this file.
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import ExitStack
+from contextlib import suppress
 from dataclasses import dataclass, replace
-from functools import cached_property, partial
+from functools import partial
 from pathlib import Path, PurePosixPath
-from typing import Any, Self
+from typing import Any
 
-import pyarrow as pa
 import pyarrow.parquet as pq
-from datasets import Features
 
 from ...loaders.atomic_write import names_full_disk, working_folder
 from ...loaders.errors import NLIHubError, OutputError, UsageError, VerificationError
@@ -35,9 +33,15 @@ from .card import (
     read_blocks,
     split_card,
 )
-from .card_statistics import measure_statistics
 from .manifest import OPTIONAL_FILES, TEXT_FILES, Split
-from .row_tables import MAX_SHOWN, ROW_BITS, ROW_NUMBER, RowTables, open_rows
+from .row_tables import (
+    MAX_SHOWN,
+    ROW_BITS,
+    ROW_NUMBER,
+    RowTables,
+    measure_statistics,
+    open_rows,
+)
 from .version import BuiltVersion
 from .write import build_version, license_text, shard_name
 
@@ -45,45 +49,15 @@ _NUMBER = re.compile(r"(0|[1-9]\d*)(\.(0|[1-9]\d*)){2}")
 
 
 class VersionUnderTest(BuiltVersion):
-    """A version whose rows are opened, and hashed, once for all checks.
+    """A version with what its checks share.
 
     Attributes:
+        tables: Its rows as tables of SQL.
         sources: Where the sources are that its rows are compared with; None compares with none.
     """
 
-    def __init__(self, folder: Path, sources: BuildOptions | None = None) -> None:
-        super().__init__(folder)
-        self.sources = sources
-        self._opened = ExitStack()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._opened.close()
-
-    @cached_property
-    def tables(self) -> RowTables:
-        """The rows as tables of SQL."""
-        return self._opened.enter_context(open_rows(self))
-
-    @cached_property
-    def digests(self) -> dict[tuple[str, str], tuple[str, str]]:
-        """The digests of the rows of each split, in any order and in theirs."""
-        labels, folder = self.builder.SPEC.labels, self.tables.database.folder
-        with names_full_disk(folder):
-            return {
-                (config, split): both_digests(
-                    (b"".join(row_hashes(b, labels)) for b in self.batches(config, split)), folder
-                )
-                for config, split, _ in self.splits()
-            }
-
-    def splits(self) -> Iterator[tuple[str, str, Split]]:
-        """Yield the configs and splits that the manifest lists."""
-        for config, splits in self.manifest.configs.items():
-            for split, entry in splits.items():
-                yield config, split, entry
+    tables: RowTables
+    sources: BuildOptions | None = None
 
 
 @dataclass(frozen=True)
@@ -93,14 +67,14 @@ class Check:
     Attributes:
         name: Its name.
         find: Yields what it finds.
-        needs: The checks that must have passed before it can run.
+        needs: The check that must have passed before it can run.
         applies: Tells whether it applies to a version.
         lists_only: Whether its findings are no defects.
     """
 
     name: str
     find: Callable[[VersionUnderTest], Iterator[str | int]]
-    needs: tuple["Check", ...]
+    needs: "Check | None"
     applies: Callable[[VersionUnderTest], bool]
     lists_only: bool
 
@@ -110,7 +84,8 @@ CHECKS: list[Check] = []
 
 
 def check(
-    *needs: Check,
+    needs: Check | None = None,
+    *,
     applies: Callable[[VersionUnderTest], bool] = lambda _: True,
     lists_only: bool = False,
 ) -> Callable[[Callable[[VersionUnderTest], Iterator[str | int]]], Check]:
@@ -160,7 +135,7 @@ def files_have_their_hashes(version: VersionUnderTest) -> Iterator[str]:
     """Check that every file is listed, and every listed file exists, has its hash and its size."""
     yield from (f"{name} is not in the manifest" for name in version.unlisted_files())
     yield from version.damaged_files()
-    for shard in (shard for *_, entry in version.splits() for shard in entry.shards):
+    for shard in version.manifest.shards():
         path = version.folder / shard.file
         if path.is_file() and (size := path.stat().st_size) != shard.bytes:
             yield f"{shard.file} has {size} bytes, expected {shard.bytes}"
@@ -173,7 +148,7 @@ def files_are_those_of_a_version(version: VersionUnderTest) -> Iterator[str]:
     ``datasets`` finds the rows by the names of files: rows under another name would be verified,
     and those under the right name loaded.
     """
-    for config, split, entry in version.splits():
+    for config, split, entry in version.manifest.splits():
         stem, n = f"{config}/{split}", len(entry.shards)
         expected = [shard_name(stem, number, n) for number in range(n)]
         if (files := [shard.file for shard in entry.shards]) != expected:
@@ -188,19 +163,8 @@ def files_are_those_of_a_version(version: VersionUnderTest) -> Iterator[str]:
 @check(manifest_is_readable)
 def schema_is_uniform(version: VersionUnderTest) -> Iterator[str]:
     """Check that every Parquet file has the columns, types, order and labels of the dataset."""
-    features = version.builder.SPEC.features
-    for shard in (shard for *_, entry in version.splits() for shard in entry.shards):
-        try:
-            schema = pq.read_schema(version.folder / shard.file)
-        except (OSError, pa.ArrowException, UnicodeDecodeError) as error:
-            yield f"{shard.file} is no Parquet file: {error}"
-            continue
-        if schema.names != list(features):
-            yield f"{shard.file} has the columns {schema.names}, expected {list(features)}"
-            continue
-        for name, feature in Features.from_arrow_schema(schema).items():
-            if feature != features[name]:
-                yield f"{shard.file}: column {name!r} is {feature}, expected {features[name]}"
+    for shard in version.manifest.shards():
+        yield from version.misfits(shard.file)
 
 
 # ---- rows --------------------------------------------------------------------------------------
@@ -233,11 +197,15 @@ def values_are_allowed(version: VersionUnderTest) -> Iterator[str | int]:
         yield n_more
 
 
-@check(schema_is_uniform, values_are_allowed)
+@check(values_are_allowed)
 def rows_have_their_digest(version: VersionUnderTest) -> Iterator[str]:
-    """Check that numbers and digests of rows are those of the manifest."""
-    for config, split, entry in version.splits():
-        where, (digest, order_digest) = f"{config}/{split}", version.digests[config, split]
+    """Check that there are rows in every split, with the numbers and digests of the manifest."""
+    labels, place = version.builder.SPEC.labels, version.tables.database.folder
+    for config, split, entry in version.manifest.splits():
+        where = f"{config}/{split}"
+        hashes = (b"".join(row_hashes(b, labels)) for b in version.batches(config, split))
+        with names_full_disk(place):
+            digest, order_digest = both_digests(hashes, place)
         n_rows = [pq.read_metadata(version.folder / s.file).num_rows for s in entry.shards]
         if sum(n_rows) != entry.rows:
             yield f"{where} has {sum(n_rows)} rows, expected {entry.rows}"
@@ -247,14 +215,8 @@ def rows_have_their_digest(version: VersionUnderTest) -> Iterator[str]:
             yield f"{where} has its rows in another order"
         elif n_rows != (listed := [shard.rows for shard in entry.shards]):
             yield f"{where} has files of {n_rows} rows, expected {listed}"
-
-
-@check(rows_have_their_digest)
-def no_split_is_empty(version: VersionUnderTest) -> Iterator[str]:
-    """Check that every split has a row."""
-    for config, split, entry in version.splits():
-        if not entry.rows:
-            yield f"{config}/{split} has no rows"
+        elif not entry.rows:
+            yield f"{where} has no rows"
 
 
 def _hashed_rows(version: VersionUnderTest, folder: Path, splits: Iterable[Split]) -> str:
@@ -265,16 +227,18 @@ def _hashed_rows(version: VersionUnderTest, folder: Path, splits: Iterable[Split
     return f"(SELECT id, {ROW_NUMBER} AS number, hash({columns}) AS hash FROM {rows})"
 
 
-@check(schema_is_uniform, values_are_allowed)
+@check(values_are_allowed)
 def ids_are_unique(version: VersionUnderTest) -> Iterator[str | int]:
     """Check that an id occurs once in a config, and is the same row in every config."""
     configs = list(version.manifest.configs)
-    config_of_file = [configs.index(c) for c, _, entry in version.splits() for _ in entry.shards]
+    config_of_file = [
+        configs.index(c) for c, _, entry in version.manifest.splits() for _ in entry.shards
+    ]
     table = version.tables.make(
         "VIEW",
         "rows of all configs",
         f"SELECT *, {config_of_file}[1 + (number >> {ROW_BITS})]::TINYINT AS config "
-        f"FROM {_hashed_rows(version, version.folder, (e for *_, e in version.splits()))}",
+        f"FROM {_hashed_rows(version, version.folder, (e for *_, e in version.manifest.splits()))}",
     )
     twice = "count(*) > bit_count(bit_or(1::BIGINT << config))"
     differs = "min(hash) <> max(hash)" if len(configs) > 1 else "false"
@@ -339,7 +303,7 @@ def no_text_has_two_labels(version: VersionUnderTest) -> Iterator[str | int]:
 
 
 def _published(version: VersionUnderTest) -> Iterator[tuple[str, str, PublishedCounts]]:
-    for config, split, _ in version.splits():
+    for config, split, _ in version.manifest.splits():
         if counts := version.builder.SPEC.published.get(config, {}).get(split):
             yield config, split, counts
 
@@ -358,7 +322,7 @@ def rows_are_the_published_ones(version: VersionUnderTest) -> Iterator[str]:
             yield f"{config}/{split}: {n:,}, published {expected:,} ({n - expected:+,})"
 
 
-@check(schema_is_uniform, values_are_allowed, applies=has_published)
+@check(values_are_allowed, applies=has_published)
 def counts_are_the_published_ones(version: VersionUnderTest) -> Iterator[str]:
     """Check classes, categories and domains of every split against the counts of the paper."""
     for config, split, published in _published(version):
@@ -384,7 +348,7 @@ def _count(version: VersionUnderTest, config: str, split: str, what: str) -> int
 # ---- card, licence, sources --------------------------------------------------------------------
 
 
-@check(schema_is_uniform, values_are_allowed)
+@check(values_are_allowed)
 def card_is_true(version: VersionUnderTest) -> Iterator[str]:
     """Check that front matter and generated blocks of the card agree with the files."""
     manifest, builder = version.manifest, version.builder
@@ -395,7 +359,7 @@ def card_is_true(version: VersionUnderTest) -> Iterator[str]:
     matter, body = split_card(path.read_text(encoding="utf-8"))
     if not is_front_matter(matter, builder.SPEC, manifest):
         yield "the front matter of README.md is not that of these files"
-    blocks = card_blocks(builder, manifest, measure_statistics(version, version.tables))
+    blocks = card_blocks(builder, manifest, measure_statistics(version.tables))
     found = read_blocks(body)
     for name in found:
         if (n := body.count(f"<!-- nlihub:begin {name} -->")) > 1:
@@ -427,7 +391,7 @@ def sources_are_those_of_the_dataset(version: VersionUnderTest) -> Iterator[str]
     named = {_name(url): url for source in manifest.sources if (url := str(source.get("url")))}
     options = BuildOptions(
         configs=tuple(manifest.configs),
-        splits=tuple({split: None for _, split, _ in version.splits()}),
+        splits=tuple({split: None for _, split, _ in version.manifest.splits()}),
     )
     differences = []
     for origin in builder.SPEC.origins:
@@ -456,11 +420,11 @@ def _name(address: str) -> str:
     return path.name if path.parts[0] == "nlihub" else str(path)
 
 
-@check(schema_is_uniform, values_are_allowed, applies=lambda version: version.sources is not None)
+@check(rows_have_their_digest, applies=lambda version: version.sources is not None)
 def rows_are_those_of_the_sources(version: VersionUnderTest) -> Iterator[str]:
     """Check rows, their order, parameters and oddities by building the version again."""
     manifest = version.manifest
-    splits = tuple({split: None for _, split, _ in version.splits()})
+    splits = tuple({split: None for _, split, _ in version.manifest.splits()})
     options = version.sources or BuildOptions()
     options = replace(options, configs=tuple(manifest.configs), splits=splits)
     with working_folder(default_cache_dir(), "sources-") as folder:
@@ -472,14 +436,13 @@ def rows_are_those_of_the_sources(version: VersionUnderTest) -> Iterator[str]:
             for name in sorted({*ours, *theirs}):
                 if ours.get(name) != theirs.get(name):
                     yield f"{kind} {name}: {ours.get(name)}, the sources give {theirs.get(name)}"
-        for config, split, entry in version.splits():
-            digest, order_digest = version.digests[config, split]
+        for config, split, entry in version.manifest.splits():
             expected = again.manifest.configs[config][split]
-            if digest != expected.digest:
+            if entry.digest != expected.digest:
                 stored = _hashed_rows(version, version.folder, [entry])
                 given = _hashed_rows(version, again.folder, [expected])
                 yield f"{config}/{split}: {_compare(version.tables, stored, given)}"
-            elif order_digest != expected.order_digest:
+            elif entry.order_digest != expected.order_digest:
                 yield f"{config}/{split}: the rows have another order than in the sources"
 
 
@@ -606,30 +569,26 @@ def verify_version(folder: Path, sources: BuildOptions | None = None) -> Verific
         OutputError: Memory or the disk is full.
         UsageError: Sources are given for a version that somebody constructed: it names none.
     """
-    if sources is not None and _is_constructed(folder):
-        raise UsageError(
-            f"{folder} was constructed from files that nobody has published under a hash. To "
-            "prove its rows, construct it again from them and compare the digests of both "
-            "manifests."
-        )
-    with VersionUnderTest(folder, sources) as version:
+    version = VersionUnderTest(folder)
+    if sources is not None:
+        version.sources = sources
+        with suppress(VerificationError):  # which the first check finds
+            if version.manifest.declaration:
+                raise UsageError(
+                    f"{folder} was constructed from files that nobody has published under a hash. "
+                    "To prove its rows, construct it again from them and compare the digests of "
+                    "both manifests."
+                )
+    with open_rows(version) as version.tables:
         return VerificationReport(folder, tuple(_run_checks(version)))
-
-
-def _is_constructed(folder: Path) -> bool:
-    try:
-        return bool(BuiltVersion(folder).manifest.declaration)
-    except VerificationError:
-        return False
 
 
 def _run_checks(version: VersionUnderTest) -> list[CheckOutcome]:
     outcomes: dict[str, CheckOutcome] = {}
     for check in progress_bar("Verifying", CHECKS, unit="check"):
         name = check.name
-        unmet = [need.name for need in check.needs if not outcomes[need.name].passed]
-        if unmet:
-            reason = f"{unmet[0]} did not pass"
+        if check.needs and not outcomes[check.needs.name].passed:
+            reason = f"{check.needs.name} did not pass"
             outcomes[name] = CheckOutcome(name, False, (reason,), ran=False)
             continue
         applies = True
@@ -643,7 +602,7 @@ def _run_checks(version: VersionUnderTest) -> list[CheckOutcome]:
         except Exception as error:  # damage may be of any kind; a report is due all the same
             findings = (f"could not run: {error!r}",)
         # What needs nothing looks at the manifest, which names the dataset.
-        is_known = bool(check.needs) and name in version.builder.SPEC.known_defects
+        is_known = check.needs is not None and name in version.builder.SPEC.known_defects
         passed = not findings or check.lists_only or is_known
         outcomes[name] = CheckOutcome(name, passed, findings, applies=applies)
     return list(outcomes.values())

@@ -1,7 +1,7 @@
 """A built version on disk, opened for reading."""
 
-import json
 from collections.abc import Collection, Iterator, Sequence
+from contextlib import contextmanager
 from functools import cached_property
 from itertools import chain
 from pathlib import Path
@@ -88,7 +88,7 @@ class BuiltVersion:
         Raises:
             VerificationError: A file is missing, was changed or added; names the first.
         """
-        problems = chain(self.damaged_files(names), self._foreign_files(names))
+        problems = chain(self.damaged_files(names), self._foreign_rows(names))
         if problem := next(problems, None):
             raise VerificationError(
                 f"{self.folder} is not as it was built: {problem}. See whether more is wrong: "
@@ -96,29 +96,31 @@ class BuiltVersion:
             )
         return self
 
-    def _foreign_files(self, names: Collection[str] | None) -> Iterator[str]:
-        """Yield the files with rows whose columns or labels the manifest does not have."""
+    def _foreign_rows(self, names: Collection[str] | None) -> Iterator[str]:
+        """Yield the files with rows that are not listed, or have other columns or labels."""
         for name in self.unlisted_files() if names is None else ():
             if name.endswith(".parquet"):
                 yield f"{name} is not in the manifest"
-        manifest = self.manifest
-        for name in sorted(names or manifest.hashes()):
-            if not name.endswith(".parquet"):
-                continue
-            try:
-                schema = pq.read_schema(self.folder / name)
-            except (OSError, pa.ArrowException, UnicodeDecodeError) as error:
-                yield f"{name} cannot be read as Parquet: {error}"
-                continue
-            types = [str(field.type).replace("<element: ", "<item: ") for field in schema]
-            columns = dict(zip(schema.names, types, strict=True))
-            if list(columns.items()) != list(manifest.columns.items()):
-                yield f"{name} has the columns {columns}, expected {dict(manifest.columns)}"
-            features = json.loads((schema.metadata or {}).get(b"huggingface", b"{}"))
-            label = features.get("info", {}).get("features", {}).get("label", {})
-            if label.get("names") != list(manifest.labels):
-                named = label.get("names")
-                yield f"{name} has the labels {named}, expected {list(manifest.labels)}"
+        for shard in self.manifest.shards():
+            if names is None or shard.file in names:
+                yield from self.misfits(shard.file)
+
+    def misfits(self, file: str) -> Iterator[str]:
+        """Yield how columns and labels of a file with rows differ from those in the manifest.
+
+        Raises:
+            VerificationError: The file is missing, or it is not Parquet.
+        """
+        from datasets import Features  # takes long to import
+
+        with _names_damaged(self.folder / file) as path:
+            features = Features.from_arrow_schema(pq.read_schema(path))
+        columns = {field.name: str(field.type) for field in features.arrow_schema}
+        expected = self.manifest.columns
+        if list(columns.items()) != list(expected.items()):
+            yield f"{file} has the columns {columns}, expected {dict(expected)}"
+        elif (labels := getattr(features["label"], "names", None)) != list(self.manifest.labels):
+            yield f"{file} has the labels {labels}, expected {list(self.manifest.labels)}"
 
     def _files(self) -> set[str]:
         paths = (p for p in self.folder.rglob("*") if p.is_symlink() or not p.is_dir())
@@ -159,12 +161,19 @@ class BuiltVersion:
             VerificationError: A file is missing, or it is not Parquet.
         """
         for shard in self.manifest.configs[config][split].shards:
-            path = self.folder / shard.file
-            try:
-                with pq.ParquetFile(path, pre_buffer=False, buffer_size=_BUFFER_BYTES) as file:
-                    if not file.metadata.num_rows:
-                        yield file.read(columns=columns)
-                    for batch in file.iter_batches(max_rows, columns=columns):
-                        yield pa.Table.from_batches([batch])
-            except (OSError, pa.ArrowException, UnicodeDecodeError) as error:
-                raise VerificationError(f"{path} cannot be read as Parquet: {error}.") from error
+            with (
+                _names_damaged(self.folder / shard.file) as path,
+                pq.ParquetFile(path, pre_buffer=False, buffer_size=_BUFFER_BYTES) as file,
+            ):
+                if not file.metadata.num_rows:
+                    yield file.read(columns=columns)
+                for batch in file.iter_batches(max_rows, columns=columns):
+                    yield pa.Table.from_batches([batch])
+
+
+@contextmanager
+def _names_damaged(path: Path) -> Iterator[Path]:
+    try:
+        yield path
+    except (OSError, pa.ArrowException, ValueError) as error:
+        raise VerificationError(f"{path} cannot be read as Parquet: {error}.") from error

@@ -27,8 +27,8 @@ from ..core.options import BuildOptions, Key
 from ..core.row_digests import ROW_HASH, both_digests, row_hashes
 from ..core.spec import DatasetSpec
 from .card import render_card
-from .card_statistics import measure_statistics
 from .manifest import Manifest, ParquetShard, Split
+from .row_tables import measure_statistics, open_rows
 from .version import BuiltVersion
 
 MAX_SHARD_BYTES = 500_000_000
@@ -318,11 +318,9 @@ def write_texts(version: BuiltVersion) -> None:
         SchemaError: The card's template has a block that nothing fills.
     """
     spec = version.builder.SPEC
-    texts = {
-        "LICENSE": license_text(spec),
-        "CITATION.bib": spec.citation,
-        "README.md": render_card(version.builder, version.manifest, measure_statistics(version)),
-    }
+    with open_rows(version) as tables:
+        card = render_card(version.builder, version.manifest, measure_statistics(tables))
+    texts = {"LICENSE": license_text(spec), "CITATION.bib": spec.citation, "README.md": card}
     hashes = {name: identify(text.encode()).sha256 for name, text in texts.items()}
     for name, text in texts.items():
         (version.folder / name).write_bytes(text.encode())

@@ -4,7 +4,7 @@ from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ....loaders.corpora.patterns.pattern_bank import LABELS, read_pattern_bank
 from ....loaders.corpora.patterns.records import PatternBank
@@ -15,9 +15,6 @@ from ...core.schema import ColumnType
 from ...core.spec import ConfigSpec, DatasetSpec
 from ..procedure import Declaration
 from .recipe import OFFICIAL_PER_PATTERN, SamplingConfig
-
-if TYPE_CHECKING:
-    import pyarrow as pa
 
 CATEGORIES = ("directional", "argument_orientation", "projective", "non_projective")
 
@@ -110,18 +107,11 @@ def pattern_spec(**declared: Any) -> DatasetSpec:
 class PatternProperties(NLIBuilder):
     """A dataset whose card breaks labels down as SpaceNLI's Table 3 does."""
 
-    PROPERTY_COLUMNS = ("category", "n_premises", "has_negation")
-
-    @classmethod
-    def properties(cls, rows: "pa.Table") -> dict[str, list[bool]]:
-        """Return the properties of SpaceNLI's Table 3: class, negation and number of premises."""
-        categories = rows["category"].to_pylist()
-        n_premises = rows["n_premises"].to_pylist()
-        properties = {name: [c == name for c in categories] for name in cls.SPEC.categories}
-        properties["with negation"] = rows["has_negation"].to_pylist()
-        for n in sorted(set(n_premises)):
-            properties[f"{n} premise{'s' * (n > 1)}"] = [value == n for value in n_premises]
-        return properties
+    PROPERTIES = (
+        "category",
+        "if(has_negation, 'with negation', NULL)",
+        "n_premises || if(n_premises > 1, ' premises', ' premise')",
+    )
 
 
 class PatternBuilder(PatternProperties):

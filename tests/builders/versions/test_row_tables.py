@@ -14,7 +14,7 @@ from nlihub.builders.core.row_digests import digest, order_digest, row_hashes
 from nlihub.builders.core.schema import TEXTS
 from nlihub.builders.spacenli import SpaceNLI
 from nlihub.builders.versions import verify as checks
-from nlihub.builders.versions.card_statistics import measure_statistics
+from nlihub.builders.versions.row_tables import measure_statistics, open_rows
 from nlihub.builders.versions.verify import VersionUnderTest, _shorten
 from nlihub.loaders.errors import OutputError, VerificationError
 from reference_repeats import contradicting_rows, first_rows, outline
@@ -78,7 +78,13 @@ def write(folder, files):
                 digest=digest(hashes),
                 order_digest=order_digest(hashes),
             )
-    manifest = SimpleNamespace(configs=configs, main_config=lambda default: default)
+    manifest = SimpleNamespace(
+        configs=configs,
+        main_config=lambda default: default,
+        splits=lambda: (
+            (c, s, entry) for c, splits in configs.items() for s, entry in splits.items()
+        ),
+    )
     vars(subject).update(manifest=manifest, builder=SpaceNLI)
     return subject
 
@@ -187,17 +193,20 @@ CHECKS = (
 def test_rows_are_compared_as_they_were_in_memory(tmp_path_factory, files):
     folder = tmp_path_factory.mktemp("rows")
     reference = Reference(files)
-    with write(folder, files) as subject:
+    subject = write(folder, files)
+    with open_rows(subject) as subject.tables:
         for check in CHECKS:
             expected = list(getattr(reference, check)())
             found = _shorten(getattr(checks, check).find(subject))
             assert found[:10] == tuple(expected[:10]), check
             n_more = f"and {len(expected) - 10} more" if len(expected) > 10 else None
             assert found[10:] == ((n_more,) if n_more else ()), check
-        assert _shorten(checks.rows_have_their_digest.find(subject)) == ()
+        empty = [f"{c}/{s}" for (c, s), table in reference.tables.items() if not len(table)]
+        found = _shorten(checks.rows_have_their_digest.find(subject))
+        assert found == tuple(f"{split} has no rows" for split in empty)
         for config in files:
             subject.manifest.main_config = lambda default, config=config: config
-            found = measure_statistics(subject, subject.tables)
+            found = measure_statistics(subject.tables)
             shared = [tuple(vars(overlap).values()) for overlap in found.overlaps]
             figures = found.repeated_texts, found.contradictory_texts, found.groups, shared
             assert figures == reference.statistics(config)
@@ -208,7 +217,8 @@ def test_rows_are_compared_as_they_were_in_memory(tmp_path_factory, files):
 def test_repeated_texts_are_listed_as_they_were(tmp_path_factory, rows):
     rows = [row | {name: row[name] or "none" for name in TEXTS} for row in rows]
     files = {"default": {"test": [rows[:7], rows[7:]]}}
-    with write(tmp_path_factory.mktemp("rows"), files) as subject:
+    subject = write(tmp_path_factory.mktemp("rows"), files)
+    with open_rows(subject) as subject.tables:
         found = _shorten(checks.repeated_texts.find(subject))
     assert found == _shorten(Reference(files).repeated_texts())
 
@@ -256,8 +266,9 @@ def test_values_are_checked_as_they_were(tmp_path_factory, parts):
         pq.write_table(table_of(part), folder / f"{number}.parquet", row_group_size=2)
     shards = tuple(SimpleNamespace(file=f"{n}.parquet") for n in range(2))
     configs = {"default": {"test": SimpleNamespace(shards=shards)}}
-    with VersionUnderTest(folder) as subject:
-        vars(subject).update(manifest=SimpleNamespace(configs=configs), builder=SpaceNLI)
+    subject = VersionUnderTest(folder)
+    vars(subject).update(manifest=SimpleNamespace(configs=configs), builder=SpaceNLI)
+    with open_rows(subject) as subject.tables:
         found = _shorten(checks.values_are_allowed.find(subject))
     assert found == _shorten(expected)
 
@@ -271,8 +282,11 @@ def test_a_damaged_file_is_named(tmp_path):
     content = bytearray(file.read_bytes())
     content[4_000:6_000] = bytes(2_000)
     file.write_bytes(content)
-    with subject, pytest.raises(VerificationError, match=rf"{file.name} cannot be read as Parquet"):
-        subject.tables.repeats("default")
+    with (
+        open_rows(subject) as tables,
+        pytest.raises(VerificationError, match=rf"{file.name} cannot be read as Parquet"),
+    ):
+        tables.repeats("default")
 
 
 @pytest.mark.slow
@@ -283,5 +297,8 @@ def test_what_does_not_fit_says_what_to_set(tmp_path, monkeypatch):
     subject = write(
         tmp_path, {"default": {"test": [[row | {"id": str(n)} for n in range(20_000)]]}}
     )
-    with subject, pytest.raises(OutputError, match="Set NLIHUB_MEMORY to more"):
-        subject.tables.repeats("default")
+    with (
+        open_rows(subject) as tables,
+        pytest.raises(OutputError, match="Set NLIHUB_MEMORY to more"),
+    ):
+        tables.repeats("default")

@@ -11,6 +11,7 @@ from nlihub.builders.core.row_digests import digest, order_digest, row_hashes
 from nlihub.builders.versions import verify as checks
 from nlihub.builders.versions.card import block_text, read_blocks
 from nlihub.builders.versions.manifest import FILE_NAME, Manifest
+from nlihub.builders.versions.row_tables import open_rows
 from nlihub.builders.versions.verify import CHECKS, VersionUnderTest, verify_version
 from nlihub.loaders.hashing import hash_file
 
@@ -180,8 +181,8 @@ DEFECTS = [
         "LICENSE is not listed",
     ),
     ("schema_is_uniform", rename_column, "has the columns"),
-    ("schema_is_uniform", reorder_labels, "column 'label' is"),
-    ("schema_is_uniform", lambda f: (f / TEST).write_text("PAR1"), "is no Parquet file"),
+    ("schema_is_uniform", reorder_labels, "has the labels"),
+    ("schema_is_uniform", lambda f: (f / TEST).write_text("PAR1"), "cannot be read as Parquet"),
     (
         "rows_have_their_digest",
         lambda f: edit_manifest(
@@ -269,7 +270,7 @@ DEFECTS = [
     ),
     ("licence_and_citation_are_true", lambda f: add_file(f, "CITATION.bib"), "CITATION.bib is not"),
     ("licence_and_citation_are_true", lambda f: (f / "LICENSE").unlink(), "LICENSE is missing"),
-    ("no_split_is_empty", lambda f: edit_rows(f, list.clear), "default/test has no rows"),
+    ("rows_have_their_digest", lambda f: edit_rows(f, list.clear), "default/test has no rows"),
     (
         "sources_are_those_of_the_dataset",
         lambda f: edit_manifest(f, lambda m: m.update(sources=[])),
@@ -329,7 +330,8 @@ def test_every_check_has_a_planted_defect():
 def test_counts_that_are_not_the_published_ones(small, monkeypatch, published, expected):
     spec = get_builder("open_spacenli").SPEC
     monkeypatch.setitem(spec.__dict__, "published", {"default": {"test": published}})
-    with VersionUnderTest(small) as version:
+    version = VersionUnderTest(small)
+    with open_rows(version) as version.tables:
         [finding] = checks.counts_are_the_published_ones.find(version)
         assert not list(checks.rows_are_the_published_ones.find(version))
     assert expected in finding
@@ -338,7 +340,8 @@ def test_counts_that_are_not_the_published_ones(small, monkeypatch, published, e
 def test_numbers_of_rows_that_are_not_the_published_ones(small, monkeypatch):
     spec = get_builder("open_spacenli").SPEC
     monkeypatch.setitem(spec.__dict__, "published", {"default": {"test": {"rows": 1}}})
-    with VersionUnderTest(small) as version:
+    version = VersionUnderTest(small)
+    with open_rows(version) as version.tables:
         [finding] = checks.rows_are_the_published_ones.find(version)
         assert not list(checks.counts_are_the_published_ones.find(version))
     assert finding == "default/test: 3,300, published 1 (+3,299)"
@@ -401,7 +404,7 @@ def test_what_was_not_run_says_why(copy):
     (copy / FILE_NAME).unlink()
     findings = {o.check: o.findings for o in verify_version(copy).outcomes}
     assert not any(o.ran for o in verify_version(copy).outcomes[1:])
-    assert findings["ids are unique"] == ("schema is uniform did not pass",)
+    assert findings["ids are unique"] == ("values are allowed did not pass",)
 
 
 def test_what_is_no_folder(tmp_path, small):

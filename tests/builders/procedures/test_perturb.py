@@ -16,7 +16,6 @@ from nlihub.builders.procedures.abstracts.perturb.apply import (
 )
 from nlihub.builders.procedures.abstracts.perturb.grammar import (
     UNFIT,
-    form_gerund,
     form_past,
     form_third,
 )
@@ -31,7 +30,7 @@ from nlihub.builders.procedures.abstracts.perturb.replace_entities import (
     may_be_same,
 )
 from nlihub.builders.procedures.abstracts.perturb.reverse_polarity import (
-    NO_TERM,
+    UNFIT_TERM,
     Antonyms,
     ReversePolarity,
 )
@@ -39,6 +38,7 @@ from nlihub.builders.procedures.abstracts.perturb.strategy import (
     BROKEN_MARKERS,
     DENIED,
     PARTIAL,
+    SUPPORTED,
     Choices,
     NoNegative,
     Perturbed,
@@ -244,7 +244,7 @@ def test_seeds_pmids_and_strategies_draw_apart():
 
 # ---- Refusals.
 
-DENYING = {DENIED: ("<re> A <er> increases leptin but not <el> B <le>.", "gg")}
+DENYING = {DENIED: ("If <re> A <er> increases <el> B <le>, leptin falls.", "gg")}
 REFUSED = {
     "SEN": {
         BROKEN_MARKERS: ("<re> A <er> acts on <el> B.", "gg"),
@@ -277,6 +277,7 @@ REFUSED = {
         **DENYING,
         POSSIBLE: ("<re> A <er> may inhibit <el> B <le>.", "gg"),
         PARTIAL: ("In some rats <re> A <er> inhibits <el> B <le>.", "gg"),
+        SUPPORTED: ("<re> A <er> inhibits <el> B <le>.", "gg", "A did not inhibit B in mice."),
         STRATEGIES["VNeg"].otherwise: ("A role of <re> A <er> in <el> B <le> release.", "gg"),
     },
     "SN": {
@@ -291,7 +292,8 @@ REFUSED = {
     "LPR": {
         BROKEN_MARKERS: ("", "gg"),
         PARTIAL: ("In some rats <re> A <er> inhibits <el> B <le>.", "gg"),
-        NO_TERM: ("<re> A <er> is <el> B <le>.", "gg"),
+        UNFIT_TERM: ("<re> A <er> blocks <el> B <le> from binding.", "gg"),
+        SUPPORTED: ("<re> A <er> inhibits <el> B <le>.", "gg", "A activated B in mice."),
         **DENYING,
         STRATEGIES["LPR"].otherwise: (
             "Zinc inhibits growth, and <re> A <er> resembles <el> B <le>.", "gg",
@@ -466,12 +468,6 @@ def test_what_the_supporting_set_states_is_no_negative(supporting, is_stated):
     assert (found == NoNegative(MUTUAL)) is is_stated
 
 
-@pytest.mark.parametrize("verbs", ["raises or lowers", "always raises"])
-def test_verbs_beside_others_are_not_negated(verbs):
-    sentence = f"<re> A <er> {verbs} <el> B <le>."
-    assert outcome("VNeg", sentence) == NoNegative(Negate.otherwise)
-
-
 @pytest.mark.parametrize(
     "names",
     [("TNF", "TNF receptor"), ("TNF", "tumor necrosis factor"), ("IL-1beta", "interleukin-1 beta")],
@@ -484,13 +480,29 @@ def test_names_that_may_be_of_one_entity_are_not_exchanged(names):
 def test_other_entities_of_the_abstract():
     sentence = "<re> TNF <er> induces <el> ICAM-1 <le> with {g:CD4}."
     supporting = (
-        "{g:TNF-alpha} and {g:CD4} and {g:icam1}; {c:zinc}, {g:VCAM-1}.",
+        "{g:TNF-alpha} and {g:CD4} and {g:icam1}; {c:zinc}.", "Rats were fed.", "{g:VCAM-1} rose.",
         "{g:P-selectin} or TNF; {g:X1} (ICAM-1); TNF ({g:cachectin}); {g:tumor necrosis factor}.",
-    )
-    found = texts("SRE", sentence, "gg", supporting)
-    # TNF-alpha, icam1, X1, cachectin and the long form may be one of the two, CD4 stands in the
-    # sentence, what holds for TNF may hold for P-selectin, and both sentences name TNF.
-    assert found == {"VCAM-1 induces ICAM-1 with CD4."}
+    )  # fmt: skip
+    found = texts("SRE", sentence, "gg", supporting[:3])
+    # TNF-alpha and icam1 may be one of the two, CD4 stands in the sentence.
+    assert found == {"VCAM-1 induces ICAM-1 with CD4.", "TNF induces VCAM-1 with CD4."}
+    # Beside TNF and ICAM-1 something may be said of VCAM-1, as it may of P-selectin.
+    assert texts("SRE", sentence, "gg", supporting) == set()
+
+
+@pytest.mark.parametrize(
+    "supporting",
+    [
+        ("Rats received {g:C}.", "This agent suppressed B."),
+        ("We tested {g:C}.", "It suppressed the enzyme."),
+        ("B was measured.", "So was {g:C}."),
+        ("A raises {g:C}, which blocks this enzyme.", "Rats ran."),
+        ("{g:C} did the same.", "Rats ran."),
+    ],
+)
+def test_an_entity_of_which_the_same_may_be_said_does_not_replace(supporting):
+    found = outcome("SRE", "<re> A <er> inhibits <el> B <le>.", "g-", supporting)
+    assert found == NoNegative(MAY_HOLD)
 
 
 def test_a_pool_gives_names_that_the_abstract_has_not():
@@ -540,117 +552,74 @@ def test_names_of_one_entity(one, other, expected):
     ("sentence", "expected"),
     [
         ("X is induced by Y.", "X is not induced by Y."),
-        ("X cannot bind Y.", None),
-        ("X could not bind Y.", None),
-        ("X can not bind Y.", None),
-        ("X has been linked to Y.", "X has not been linked to Y."),
         ("X has a role in Y.", "X does not have a role in Y."),
         ("X had an effect on Y.", "X did not have an effect on Y."),
-        ("X had no significant effect on Y.", None),
-        ("X had no apparent role in Y.", None),
         ("X increases Y.", "X does not increase Y."),
+        ("X (E) treatment increases the Y.", "X (E) treatment does not increase the Y."),
         ("X strongly increases Y.", "X does not strongly increase Y."),
-        ("X also increases Y.", "X also does not increase Y."),
-        ("X did not affect A or Y.", None),
-        ("X bound the Y.", "X did not bind the Y."),
-        ("X did not increase Y.", "X increased Y."),
-        ("X did not bind the Y.", "X bound the Y."),
-        ("X does not modify Y.", "X modifies Y."),
-        ("Cells do not control X or need Y.", None),
-        ("X didn't undergo Y.", None),
-        ("X isn't a target of Y.", None),
-        ("X never inhibits Y.", None),
-        ("X has never been found in Y.", None),
-        ("X fails to induce Y.", None),
-        ("X failed to bind Y.", None),
-        ("No effect of X on Y was seen.", None),
-        ("X is not only in Y but in Z.", None),
-        ("X did not only inhibit A but also Y.", None),
-        ("X is not due to A but to Y.", None),
-        ("X did not have any effect on Y.", None),
-        ("X does not bind or activate Y.", None),
+        ("Z and X increase Y.", "Z and X do not increase Y."),
+        ("Loss of X cells increase Y.", "Loss of X cells do not increase Y."),
+        ("X led to Y.", "X did not lead to Y."),
+        ("X is a potent inhibitor of Y.", "X is not a potent inhibitor of Y."),
+        ("X is required for Y.", "X is not required for Y."),
         ("X binds and activates Y.", "X binds and does not activate Y."),
-        ("X is only found in Y.", None),
-        ("X produced in A activates the Y.", "X produced in A does not activate the Y."),
-        ("A role of X mediated repression by Y.", None),
-        ("X is incapable of Y.", None),
-        ("X is unable to bind Y.", None),
+        ("X inhibits Y, but increases Z.", "X does not inhibit Y, but increases Z."),
+        ("X has inhibited Y.", "X has not inhibited Y."),
+        ("X did not increase Y.", "X increased Y."),
+        ("X does not significantly modify Y.", "X significantly modifies Y."),
+        ("X is not required for Y in rats.", "X is required for Y in rats."),
+        # Other negations than a plain not, and what needs one.
+        ("X cannot block Y.", None),
+        ("X had no significant effect on Y.", None),
+        ("X did not affect A or Y.", None),
+        ("X did not inhibit Y whatsoever.", None),
+        ("X did not inhibit Y, let alone Z.", None),
+        ("X did not have any effect on Y.", None),
+        ("Cells do not control X or need Y.", None),
+        ("X didn't inhibit Y.", None),
+        ("X doesn\N{RIGHT SINGLE QUOTATION MARK}t increase Y.", None),
+        ("X never inhibits Y.", None),
+        ("X fails to induce Y.", None),
+        ("No effect of X on Y was seen.", None),
+        ("X did not only inhibit A but also Y.", None),
         ("Neither X nor Z activates Y.", None),
+        ("There is no evidence that X alters Y.", None),
+        ("X inhibits Y but not Z.", None),
+        # No plain finite verb by which one acts on the other.
+        ("X is bound to Y.", None),
+        ("X somewhat inhibits Y.", None),
+        ("X helps maintain Y.", None),
+        ("X raises or lowers Y.", None),
+        ("X always raises Y.", None),
+        ("X thus raises Y.", None),
+        ("A role of X mediated repression by Y.", None),
         ("The X-induced Y release.", None),
         ("We saw that X induced Y is low.", None),
-        ("Increases of X in Y.", None),
+        ("X induced by Z inhibits Y.", None),
+        ("X activated cells inhibit Y.", None),
+        ("X increases cause falls in Y.", None),
         ("The use of X to increase Y.", None),
-        ("There is no evidence that X alters Y.", None),
-        ("X gene NO and NOT and CAN of Y.", None),
-        ("X inhibits Y, not Z.", None),
-        ("X inhibits Y but not Z.", None),
-        ("X is needed, but not enough, for Y.", None),
-        ("X is needed but does not suffice for Y.", None),
-        ("X inhibits Y, but increases Z.", "X does not inhibit Y, but increases Z."),
-        ("X may or may not increase Y.", None),
-        ("X must have caused Y.", "X must not have caused Y."),
-        ("X doesn’t increase Y.", None),  # noqa: RUF001
+        ("X increase Y.", None),
+        # Possibilities, additions and parts of the cases.
+        ("X may inhibit Y.", None),
+        ("X probably inhibits Y.", None),
+        ("X also increases Y.", None),
+        ("X inhibits most Y.", None),
+        ("X inhibits Y in 7/20 patients.", None),
+        ("X inhibits Y in a third of patients.", None),
     ],
 )
 def test_polarity_of_a_predicate(sentence, expected):
     assert flipped(sentence) == ({expected} if expected else set())
 
 
-@pytest.mark.parametrize(
-    ("sentence", "detail"),
-    [
-        ("X is also low in Y.", "also -> also not"),
-        ("X is bound to Y.", "is -> is not"),
-        ("X strongly increases Y.", "strongly increases -> does not strongly increase"),
-        ("X did not bind the Y.", "did not bind -> bound"),
-    ],
-)
-def test_a_reader_is_told_what_was_changed(sentence, detail):
-    marked = sentence.replace("X", "<re> A <er>").replace("Y", "<el> B <le>")
-    assert outcome("VNeg", marked).detail == detail
+def test_a_reader_is_told_what_was_changed():
+    found = outcome("VNeg", "<re> A <er> strongly increases <el> B <le>.")
+    assert found.detail == "strongly increases -> does not strongly increase"
 
 
 def test_negation_inside_a_name_stays():
     assert texts("VNeg", "<re> not-1 <er> of <el> no effect <le> with {g:is not}.") == set()
-
-
-def test_reports_are_left_alone():
-    sentence = "It was concluded that X is a sign of Y."
-    assert flipped(sentence) == {sentence.replace("is a", "is not a")}
-    assert flipped("X shows that Z acts on Y.") == set()
-
-
-@pytest.mark.parametrize(
-    ("sentence", "reason"),
-    [
-        *(
-            (sentence, POSSIBLE)
-            for sentence in (
-                "X may inhibit Y.", "X could have caused Y.", "X can bind Y.",
-                "X may not inhibit Y.", "X possibly inhibits Y.", "X could've inhibited Y.",
-                "X perhaps does not inhibit Y.",
-                "The possibility that X is a target of Y was raised.",
-                "It is conceivable that X inhibits Y.", "It is plausible that X inhibits Y.",
-            )
-        ),
-        *(
-            (sentence, PARTIAL)
-            for sentence in (
-                "X sometimes inhibits Y.", "In some patients X inhibits Y.",
-                "In certain tissues, X inhibits Y.", "X inhibits Y in 40 % of cells.",
-                "One study found that X inhibits Y.", "X inhibits Y in a portion of cells.",
-                "X inhibits most Y.", "X inhibits Y at times.", "X is only found in Y.",
-                "X inhibits Y in 5 of 10 patients.", "X inhibits Y in 7/20 patients.",
-                "An isoform of X inhibits Y.", "Two cases of Y were caused by X.",
-                "X inhibits Y in a third of patients.",
-            )
-        ),
-    ],
-)  # fmt: skip
-def test_the_negation_of_a_possibility_or_a_part_contradicts_nothing(sentence, reason):
-    assert flipped(sentence) == set()
-    marked = sentence.replace("X", "<re> A <er>").replace("Y", "<el> B <le>")
-    assert outcome("VNeg", marked) == NoNegative(reason)
 
 
 # ---- SN.
@@ -737,54 +706,46 @@ def test_a_number_takes_its_article():
 
 
 @pytest.mark.parametrize(
-    ("old", "new"),
+    ("sentence", "expected"),
     [
-        ("inhibition", "stimulation"), ("inhibits", "stimulates"), ("inhibiting", "stimulating"),
-        ("Increased", "Decreased"), ("up-regulation", "down-regulation"),
-        ("agonists", "antagonists"),
-        ("downregulated", "upregulated"), ("positively", "negatively"), ("led to", "prevented"),
-        ("in the presence of", "in the absence of"), ("proapoptotic", "antiapoptotic"),
-        ("anti-inflammatory", "pro-inflammatory"),
-        ("is required for", "is dispensable for"), ("lost", "retained"),
-        ("syntheses", "degradations"), ("dose-dependent", "dose-independent"),
-    ],
-)  # fmt: skip
-def test_antonyms(old, new):
-    sentence = f"{old} of <re> A <er> {{g:increase factor}} to <el> low affinity receptor <le>."
-    assert texts("LPR", sentence) == {plain(sentence).replace(old, new).replace(
-        "{g:increase factor}", "increase factor"
-    )}  # fmt: skip
-
-
-@pytest.mark.parametrize(
-    "sentence",
-    [
-        "an increase or decrease of <re> A <er> and <el> B <le>.",
-        "the LOW gene of <re> A <er> and <el> B <le>.",
-        "<re> A <er> low-density <el> B <le>.",
-        "<re> A <er> with increasing evidence for <el> B <le>.",
-        "<re> A <er> is a cause of <el> B <le>.",
-        "<re> A <er> causes cells to release <el> B <le>.",
-        "Zinc inhibits growth, and <re> A <er> resembles <el> B <le>.",
-        "<re> A <er> binds <el> B <le> and inhibits growth.",
-        "<re> A <er> can lower <el> B <le>.",
-        "<re> A <er> blocks <el> B <le> from acting.",
-        "<re> A <er> has both pro- and anti-inflammatory effects on <el> B <le>.",
-        "Both up- and downregulation of <re> A <er> increase <el> B <le>.",
-        "<re> A <er> binds to the activation domain of <el> B <le>.",
+        ("X inhibits Y.", {"X stimulates Y."}),
+        ("X treatment has greatly increased Y.", {"X treatment has greatly decreased Y."}),
+        ("X led to Y.", {"X prevented Y."}),
+        ("X is downregulated by the Y.", {"X is upregulated by the Y."}),
+        ("X is an inhibitor of Y.", {"X is an activator of Y."}),
+        ("X is an agonist of Y.", {"X is an antagonist of Y."}),
+        ("X is a positive regulator of Y.", {"X is a negative regulator of Y."}),
+        ("X-induced Y.", {"X-repressed Y."}),
+        ("Up-regulation of X by Y is seen.", {"Down-regulation of X by Y is seen."}),
+        ("X blocks Y activation.", {"X triggers Y activation.", "X blocks Y inactivation."}),
+        ("X is involved in the activation of Y.", {"X is involved in the inactivation of Y."}),
+        # No term, or none that plainly says how one acts on the other.
+        ("an increase of X and Y.", set()),
+        ("X increases LOW Y.", {"X decreases LOW Y."}),
+        ("X with increasing evidence for Y.", set()),
+        ("X regulates the activation of Y.", set()),
+        ("Zinc inhibits growth, and X resembles Y.", set()),
+        ("X binds Y and inhibits growth.", set()),
+        ("X once more inhibits Y.", set()),
+        ("Inhibiting X or activating it reduces Y.", set()),
+        ("Both up- and downregulation of X increase Y.", set()),
+        ("Gain and loss of X increase Y.", {"Gain and loss of X decrease Y."}),
+        # Terms whose antonym does not fit, or is there already.
+        ("X increases Y or decreases it.", set()),
+        ("X activates and inhibits Y.", set()),
+        ("X is a positive and a negative regulator of Y.", set()),
+        ("X has both pro- and anti-inflammatory effects on Y.", set()),
+        ("X causes cells to release Y.", set()),
+        ("X blocks Y from acting.", set()),
+        ("X promotes Y cells to divide.", set()),
+        ("X induces Y cells into apoptosis.", set()),
+        ("X produces hyper- and hypotension in Y.", set()),
     ],
 )
-def test_terms_that_are_left_alone(sentence):
-    assert texts("LPR", sentence) == set()
-
-
-def test_a_term_takes_its_article():
-    sentence = "<re> A <er> is an inhibitor and causes a decrease in <el> B <le>."
-    assert texts("LPR", sentence) == {
-        "A is an activator and causes a decrease in B.",
-        "A is an inhibitor and prevents a decrease in B.",
-        "A is an inhibitor and causes an increase in B.",
-    }
+def test_antonyms(sentence, expected):
+    marked = sentence.replace("X", "<re> TNF <er>", 1).replace("Y", "<el> IL-6 <le>", 1)
+    found = {t.replace("TNF", "X").replace("IL-6", "Y") for t in texts("LPR", marked)}
+    assert found == expected
 
 
 def test_own_antonyms(tmp_path):
@@ -799,7 +760,8 @@ def test_own_antonyms(tmp_path):
     "text",
     [
         "", "[]", '{"verb": []}', '{"nouns": [["a"]]}', '{"nouns": [["a", "a"]]}',
-        '{"terms": [["a", " "]]}', '{"verbs": [["a", 1]]}', '{"left_alone": [1]}', '{"verbs": 1}',
+        '{"nouns": [["a", " "]]}', '{"verbs": [["a", 1]]}',
+        '{"terms": [["a", "b"]]}', '{"verbs": 1}',
     ],
 )  # fmt: skip
 def test_broken_antonyms_are_refused(tmp_path, text):
@@ -809,12 +771,12 @@ def test_broken_antonyms_are_refused(tmp_path, text):
         Antonyms.read(path)
 
 
-def test_our_antonyms_change_every_term_and_no_pair_stands_twice():
+def test_our_antonyms_change_every_term():
     antonyms = Antonyms.read()
-    assert len(antonyms.forms) > 800
+    assert len(antonyms.forms) > 500
     for old, new in antonyms.forms.items():
-        assert re.fullmatch(r"-?[a-z]+(?:[ -][a-z]+)*", old), old
-        assert re.fullmatch(r"-?[a-z]+(?:[ -][a-z]+)*", new), new
+        assert re.fullmatch(r"[a-z]+(?:[ -][a-z]+)*", old), old
+        assert re.fullmatch(r"[a-z]+(?:[ -][a-z]+)*", new), new
 
 
 # ---- English.
@@ -826,7 +788,4 @@ def test_inflection():
     ]  # fmt: skip
     assert [form_past(v) for v in ("inhibit", "control", "bind", "reduce")] == [
         "inhibited", "controlled", "bound", "reduced",
-    ]  # fmt: skip
-    assert [form_gerund(v) for v in ("inhibit", "control", "reduce", "underlie")] == [
-        "inhibiting", "controlling", "reducing", "underlying",
     ]  # fmt: skip

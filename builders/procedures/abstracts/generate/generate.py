@@ -40,9 +40,10 @@ from .....loaders.releases.bionli import strip_markers
 from ..mechanisms.mechanism import Mechanism
 from ..perturb.apply import SAME_AS_POSITIVE
 from ..perturb.names import MarkedSentence, locate_entities, plain_name, spell_plainly
+from ..perturb.relations import find_relation
 from ..perturb.replace_entities import ReplaceInside
 from ..perturb.strategy import BROKEN_MARKERS, Choices, NoNegative, Perturbed, TextEdit
-from ..perturb.swap_entities import UNDIRECTED, SwapNames, is_directed
+from ..perturb.swap_entities import UNDIRECTED, SwapNames
 
 if TYPE_CHECKING:
     from .folds import Generator
@@ -164,7 +165,7 @@ def judge(kind: str, written: Written, mechanism: Mechanism, names: Names) -> st
     if marked.names != names if kind != FREE else found != original[::-1]:
         return NoNegative(MISSING)
     if kind != REPLACED:
-        return "roles exchanged" if is_directed(marked) else NoNegative(UNDIRECTED)
+        return "roles exchanged" if find_relation(marked) else NoNegative(UNDIRECTED)
     return change
 
 

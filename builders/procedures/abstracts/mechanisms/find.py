@@ -51,16 +51,16 @@ _LISTS: dict[str, Any] = json.loads((files(__package__) / "roles.json").read_tex
 NO_MECHANISM = frozenset(_LISTS["no_mechanism"])
 #: Beginnings of verbs by which one entity acts on another, of words that tell no direction, and the
 #: nouns of what acts.
-DIRECTED_STEMS: tuple[str, ...] = tuple(_LISTS["directed"])
+_DIRECTED_STEMS: tuple[str, ...] = tuple(_LISTS["directed"])
 UNDIRECTED_STEMS: tuple[str, ...] = tuple(_LISTS["without_direction"])
-REGULATOR_NOUNS: tuple[str, ...] = tuple(_LISTS["nouns_of_the_regulator"])
+_REGULATOR_NOUNS: tuple[str, ...] = tuple(_LISTS["nouns_of_the_regulator"])
 _STEMS, _UNDIRECTED = (
-    "|".join(map(re.escape, stems)) for stems in (DIRECTED_STEMS, UNDIRECTED_STEMS)
+    "|".join(map(re.escape, stems)) for stems in (_DIRECTED_STEMS, UNDIRECTED_STEMS)
 )
 _CUE = re.compile(
     rf"(?<![\w-])(?:(?<!, )(?<!thereby )(?:{_STEMS})(?:(?P<active>e?s?|ify|ifies|ing|ifying)"
     r"|(?P<participle>ed|en|ified)|(?:t|at|it|ificat)?ion|e?ment|age|ade)"
-    rf"|(?P<noun>(?:{'|'.join(REGULATOR_NOUNS)})\W+(?:[\w-]+\W+){{0,3}}?(?:on|in|for|of|to))"
+    rf"|(?P<noun>(?:{'|'.join(_REGULATOR_NOUNS)})\W+(?:[\w-]+\W+){{0,3}}?(?:on|in|for|of|to))"
     rf"|(?P<undirected>(?:{_UNDIRECTED})(?:e?s?|ed|ing|ions?)"
     r"|in response to|due to|following|after|upon))(?!\w)",
     re.IGNORECASE,

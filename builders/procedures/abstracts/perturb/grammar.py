@@ -7,7 +7,7 @@ name decides its kind; a name of another kind is refused, and no grammar is mend
 
 import json
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from functools import cache
 from importlib.resources import files
 from typing import Any
@@ -71,19 +71,6 @@ def form_participle(base: str) -> str:
     return str(verb_lists()["past"].get(base, [_add_ed(base)])[-1])
 
 
-def form_gerund(base: str) -> str:
-    """Form the gerund: inhibiting, controlling.
-
-    >>> form_gerund("reduce"), form_gerund("control"), form_gerund("underlie")
-    ('reducing', 'controlling', 'underlying')
-    """
-    if base.endswith("ie"):
-        return base[:-2] + "ying"
-    if base.endswith("e") and not base.endswith(("ee", "oe", "ye")):
-        return base[:-1] + "ing"
-    return _double(base) + "ing"
-
-
 def _add_ed(base: str) -> str:
     if base.endswith("e"):
         return base + "d"
@@ -94,21 +81,6 @@ def _add_ed(base: str) -> str:
 
 def _double(base: str) -> str:
     return base + base[-1] if base in verb_lists()["doubled"] else base
-
-
-@cache
-def verbs_by(inflect: Callable[[str], str]) -> Mapping[str, str]:
-    """Return the listed verbs by the form that a function makes of them; ``str`` keeps the base."""
-    lists = verb_lists()
-    return {
-        inflect(base): base for base in (*lists["predicates"], *lists["reporting"], *lists["past"])
-    }
-
-
-def is_participle(word: str) -> bool:
-    """Return whether a word is, or looks like, a past participle."""
-    listed = word == "been" or word in verbs_by(form_participle)
-    return listed or (len(word) > 4 and word.endswith("ed"))
 
 
 _ARTICLE = re.compile(r"(?<![\w-])(an?|An?)\s+$")

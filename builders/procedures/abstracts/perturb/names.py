@@ -90,6 +90,16 @@ def locate_entities(mechanism: Mechanism) -> MarkedSentence | None:
     return marked if marked.names == mechanism.names else None
 
 
+def mark_names(sentence: str, names: tuple[str, str]) -> MarkedSentence | None:
+    """Mark where a supporting sentence first names each of two entities; None where it does not."""
+    found = [next(iter(find_name(name, sentence, ignore_case=True)), None) for name in names]
+    spans = [match.span() for match in found if match]
+    if len(spans) < len(names) or spans[0] == spans[1]:
+        return None
+    regulator, regulated = (EntityPlace(*span, *span) for span in spans)
+    return MarkedSentence(sentence, regulator, regulated, _mask(sentence, spans))
+
+
 def find_places(text: str) -> tuple[EntityPlace, EntityPlace] | None:
     """Find the places of regulator and regulated entity; None where markers are malformed."""
     if len(MARKER.findall(text)) != 2 * len(MARKERS):

@@ -45,8 +45,12 @@ _STAGES = (MAY_BE_SAME, UNFIT, MAY_HOLD)
 _IN_BRACKETS = re.compile(r" ?\((?:[^()]*[^()\w])?")
 _JOIN = r"(?:\s*(?:,? and/or|,? and|,? or|, as well as| as well as|/|,|\+|-and-))"
 _LISTED = re.compile(rf"(?:{_JOIN} ?[^\s,;.()]+(?: [^\s,;.()]+)?){{0,4}}?{_JOIN} ?", re.IGNORECASE)
-#: A sentence may say the same of another: FGF2 had the same effect.
-_ALIKE = re.compile(r"\b(?:also|too|as well|likewise|similar\w*|same|equal\w*)\b", re.IGNORECASE)
+#: A sentence may say the same of another: FGF2 had the same effect, this drug blocked the enzyme.
+_ALIKE = re.compile(
+    r"\b(?:also|too|as well|likewise|similar\w*|same|equal\w*|its?|they|their|both"
+    rf"|(?:the|this|that|these|such) (?:{'|'.join(sorted(word_list('general names')))})s?)\b",
+    re.IGNORECASE,
+)
 _REACH = 120
 #: Letters in which words from one stem agree: hypertension, hypertensive.
 _STEM = 6
@@ -389,9 +393,8 @@ def is_kind(name: str) -> bool:
 def may_hold_for(mechanism: Mechanism, entity: str, kept: str, name: str) -> bool:
     """Return whether the abstract may say of a name what the conclusion says of an entity.
 
-    It may where a supporting sentence has the name beside the entity that stays, in one list with
-    the entity that it would replace, or says the same of it: what is said of one often holds for
-    the other.
+    It may where the name stands in one list with the entity that it would replace, or where its
+    sentence or one beside it names the entity that stays, or may speak of it by another word.
 
     Args:
         mechanism: The mechanism.
@@ -399,12 +402,15 @@ def may_hold_for(mechanism: Mechanism, entity: str, kept: str, name: str) -> boo
         kept: The one that stays.
         name: The name that would replace it.
     """
-    listed = _between(entity, name, " ".join(mechanism.supporting))
-    return any(map(_LISTED.fullmatch, listed)) or any(
-        find_name(name, sentence, ignore_case=True)
-        and (find_name(kept, sentence, ignore_case=True) or _ALIKE.search(sentence))
-        for sentence in mechanism.supporting
+    sentences = mechanism.supporting
+    if any(map(_LISTED.fullmatch, _between(entity, name, " ".join(sentences)))):
+        return True
+    near = (
+        " ".join(sentences[max(number - 1, 0) : number + 2])
+        for number, sentence in enumerate(sentences)
+        if find_name(name, sentence, ignore_case=True)
     )
+    return any(find_name(kept, text, ignore_case=True) or _ALIKE.search(text) for text in near)
 
 
 def _between(one: str, other: str, text: str) -> Iterator[str]:

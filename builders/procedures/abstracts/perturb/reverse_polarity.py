@@ -1,87 +1,52 @@
-"""LPR: replace a term of interaction by its antonym.
+"""LPR: replace the term that states how one entity acts on the other by its antonym.
 
 ``antonyms.json`` is our own list, which a user may replace. Its pairs go both ways; where a term
-stands in several the first decides, those of ``verbs`` before ``nouns``, ``terms`` and ``manner``.
-Verbs stand in all their inflections, nouns in both numbers, the others as they are; a term that
-begins with a hyphen may follow a name (``TNF-induced``). ``manner`` has adjectives and adverbs,
-which are changed where nothing else can be, ``left_alone`` phrases in which no term is changed.
+stands in several the first decides. Verbs stand in all their inflections, nouns in both numbers.
 
 Source:
     BioNLI, section 3.3.1, "Lexical Polarity Reversal"; Table 4. The section speaks of terms that
     are swapped "when encountered"; its example has several and changes one (``increase``, while
-    ``induction`` stays). So one is changed here.
+    ``induction`` stays). Here it is the term that relates the two entities (``relations``), or a
+    noun behind the second one, as in the example: others may leave the sentence true.
 """
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from functools import cache, cached_property
+from functools import cache, cached_property, partial
 from importlib.resources import files
-from itertools import groupby
 from pathlib import Path
 
 from .....loaders.errors import UsageError
 from .....loaders.json_text import parse_json
 from ..mechanisms.mechanism import Mechanism
-from .grammar import fit_article, form_gerund, form_participle, form_past, form_third
-from .names import MarkedSentence
+from .grammar import fit_article, form_third
+from .names import MarkedSentence, mark_names
+from .relations import RelationForms, any_of, find_relation, inflect
 from .strategy import (
     DENIED,
     PARTIAL,
+    SUPPORTED,
     Choices,
     Perturbed,
     Proposals,
     Strategy,
     TextEdit,
     is_denied,
+    is_partial,
+    is_supported,
 )
 
-_FORM = (
-    '{"verbs": [["A", "B"], ...], "nouns": ..., "terms": ..., "manner": ..., '
-    '"left_alone": ["PHRASE", ...]}'
-)
+_FORM = '{"verbs": [["A", "B"], ...], "nouns": [["A", "B"], ...]}'
+#: Where an antonym does not fit: blocks X from acting, causes cells to divide; both, either.
+_UNFIT = re.compile(r"(?: (?!is |are |was |were )[\w-]+){0,3}? (?:from|into|to) ")
+_BOTH_WAYS = re.compile(r"\b(?:both|either|or|dual|biphasic\w*)\b", re.IGNORECASE)
+#: Verbs that may be as true of a noun's antonym: regulates the activation of B.
+_NEUTRAL = re.compile(r"affect|alter|control|determin|govern|influenc|mediat|modif|modulat|regulat")
 #: Why no term is replaced.
-NO_TERM = "no term of interaction"
-#: Words of part of the cases: in some patients.
-_PARTIAL = re.compile(
-    r"\b(?:some|several|certain|selected|various|few|sometimes|occasionally"
-    r"|at times|in (?:one|two|three)|(?:a|one) (?:third|quarter|half|minority)|\d+ of \d+"
-    r"|(?:half|subsets?|fraction|portion|proportion|majority|minority|isoforms?) of)\b",
-    re.IGNORECASE,
-)
-#: Where an antonym does not fit: blocks X from acting, both up- and downregulation.
-_UNFIT = re.compile(
-    r"\bfrom [a-z]+ing\b|\b(?:up|down|pro|anti)(?:- |/)|\b(?:both|either|dual)\b", re.IGNORECASE
-)
-_REACH = 40
-#: Verbs of which an antonym takes no infinitive: allows cells to divide.
-_WITH_INFINITIVE = re.compile(r"(?:caus|allow|enabl)\w* [^,;.]{1,40}? to [a-z]", re.IGNORECASE)
-#: What stands between a noun before the first entity and that entity: inhibition of the serum X.
-_OF_FIRST = re.compile(r"(?: [\w-]+)? (?:of|in|by|on|to|for|with|against)(?: [\w-]+){0,3} ")
-_OF_SECOND = re.compile(r"(?:\([^()]*\))?[ -]?")
-
-
-def _inflect(verb: str) -> list[str]:
-    forms = form_third(verb), form_gerund(verb), form_past(verb), form_participle(verb)
-    return [verb, *forms]
-
-
-def _count(noun: str) -> list[str]:
-    head, *rest = noun.split(" ", 1)
-    return [noun, " ".join([form_third(head), *rest])]  # which is a noun's plural too
-
-
-def _keep(term: str) -> list[str]:
-    return [term.lower()]
-
-
-#: The sections of a file of antonyms, and how their terms are inflected.
-_SECTIONS: Mapping[str, Callable[[str], list[str]]] = {
-    "verbs": _inflect,
-    "nouns": _count,
-    "terms": _keep,
-    "manner": _keep,
-}
+UNFIT_TERM = "the antonym does not fit, or stands in the sentence too"
+#: Letters that the forms of a term share: stimulates, stimulation.
+_STEM = 5
 
 
 @dataclass(frozen=True)
@@ -89,14 +54,14 @@ class Antonyms:
     """Terms of interaction and their antonyms.
 
     Attributes:
-        forms: The antonym of each term, lowercase and inflected.
-        manner: Adjectives and adverbs, which are changed where nothing else can be.
-        left_alone: Phrases in which no term is changed.
+        verbs: The verbs, in the base form.
+        nouns: The nouns, in both numbers.
+        forms: The antonym of each term in each of its forms, lowercase.
     """
 
+    verbs: frozenset[str]
+    nouns: frozenset[str]
     forms: Mapping[str, str]
-    manner: frozenset[str] = frozenset()
-    left_alone: frozenset[str] = frozenset()
 
     @classmethod
     def read(cls, path: Path | None = None) -> "Antonyms":
@@ -109,37 +74,37 @@ class Antonyms:
         forms: dict[str, str] = {}
         try:
             sections = parse_json(source.read_bytes())
-            left_alone = frozenset(map(str.lower, sections.pop("left_alone", [])))
-            if unknown := sorted(sections.keys() - _SECTIONS):
-                raise ValueError(f"unknown sections {unknown}")
-            for section, inflect in _SECTIONS.items():
-                for pair in sections.get(section, []):
-                    for one, other in zip(*map(inflect, pair), strict=True):
-                        if not one.strip() or not other.strip() or one == other:
-                            raise ValueError(f"{one!r} and {other!r} are not two terms")
-                        forms.setdefault(one, other)
-                        forms.setdefault(other, one)
-            manner = frozenset(word for pair in sections.get("manner", []) for word in pair)
+            verbs, nouns = sections.pop("verbs", []), sections.pop("nouns", [])
+            if sections:
+                raise ValueError(f"unknown sections {sorted(sections)}")
+            both_numbers = [list(pair) for pair in nouns]
+            both_numbers += [[form_third(word) for word in pair] for pair in nouns]
+            inflected = [pair for verb in verbs for pair in zip(*map(inflect, verb), strict=True)]
+            for one, other in [*inflected, *both_numbers]:
+                if not one.strip() or not other.strip() or one == other:
+                    raise ValueError(f"{one!r} and {other!r} are not two terms")
+                forms.setdefault(one, other)
+                forms.setdefault(other, one)
         except (OSError, ValueError, TypeError, AttributeError) as error:
             raise UsageError(f"{source} holds no antonyms ({error}); expected {_FORM}.") from error
-        return cls(forms, manner, left_alone)
+        return cls(
+            frozenset(word for pair in verbs for word in pair),
+            frozenset(word for pair in both_numbers for word in pair),
+            forms,
+        )
 
     @cached_property
-    def pattern(self) -> re.Pattern[str]:
-        """Match a whole term or phrase, the longest first."""
-        terms = _any_of({*self.forms, *self.left_alone})
-        dashes = "‐‑–-"  # noqa: RUF001
-        return re.compile(rf"(?:(?<![\w{dashes}])|(?=-))(?:{terms})(?![\w{dashes}])", re.IGNORECASE)
+    def relations(self) -> RelationForms:
+        """The forms in which these terms state a relation."""
+        return RelationForms(self.verbs, self.nouns, self.nouns)
 
-
-def _any_of(terms: Iterable[str]) -> str:
-    """Return a pattern of any term, by first letters: a thousand terms one by one take long."""
-    by_letter = groupby(sorted(terms, key=lambda term: (term[0], -len(term))), lambda t: t[0])
-    choices = (
-        re.escape(letter) + f"(?:{'|'.join(re.escape(term[1:]) for term in some)})"
-        for letter, some in by_letter
-    )
-    return "|".join(choices) or "(?!)"
+    @cached_property
+    def of_second(self) -> tuple[re.Pattern[str], re.Pattern[str]]:
+        """Match a noun right before, and right behind an entity: activation of B, B increase."""
+        noun = rf"(?P<term>{any_of(self.nouns)})"
+        return re.compile(rf"(?<= ){noun} of (?:the )?$"), re.compile(
+            rf"(?:\([^()]*\))?[ -]?{noun}"
+        )
 
 
 @cache
@@ -148,56 +113,69 @@ def _read_ours() -> Antonyms:
 
 
 class ReversePolarity(Strategy):
-    """LPR: ``increase`` becomes ``decrease``, ``-dependent`` becomes ``-independent``.
+    """LPR: ``increases`` becomes ``decreases``, ``-induced`` becomes ``-repressed``.
 
     Attributes:
         antonyms: The terms and their antonyms.
     """
 
     name = "LPR"
-    otherwise = "no term of interaction says how the two entities relate"
-    others = (NO_TERM, PARTIAL, DENIED)
+    otherwise = "no term of interaction plainly states how one entity acts on the other"
+    others = (UNFIT_TERM, PARTIAL, DENIED, SUPPORTED)
 
     def __init__(self, antonyms: Antonyms | None = None) -> None:
         self.antonyms = antonyms or _read_ours()
 
     def _propose(self, marked: MarkedSentence, mechanism: Mechanism, choices: Choices) -> Proposals:
-        found = list(self._find_terms(marked.masked))
-        if not found or _UNFIT.search(marked.masked):
-            return NO_TERM
-        if _PARTIAL.search(marked.masked):
+        found = list(self._find_terms(marked))
+        if not found:
+            return None
+        if is_partial(marked):
             return PARTIAL
         if is_denied(marked):
             return DENIED
-
-        def is_manner(edit: TextEdit) -> bool:
-            return marked.text[edit.start : edit.end].lower() in self.antonyms.manner
-
-        related = [edit for edit in found if _relates(marked, edit)]
-        for edit in sorted(choices.shuffle(related, "term"), key=is_manner):
+        reason = UNFIT_TERM
+        for edit in choices.shuffle(found, "term"):
+            if _BOTH_WAYS.search(marked.masked) or _stands(edit.new, marked.masked):
+                continue
+            if any(_UNFIT.match(marked.masked, end) for end in (edit.end, marked.in_order[1].end)):
+                continue
+            old = marked.text[edit.start : edit.end]
+            if is_supported(mechanism, partial(self._says_otherwise, mechanism.names, old)):
+                reason = SUPPORTED
+                continue
             yield Perturbed.of(marked.text, [edit, *fit_article(marked.text, edit.start, edit.new)])
-        return None
+        return reason
 
-    def _find_terms(self, masked: str) -> Iterator[TextEdit]:
-        """Find the terms of a sentence, each with its antonym."""
-        for match in self.antonyms.pattern.finditer(masked):
-            new = self.antonyms.forms.get(match[0].lower())
-            near = masked[max(match.start() - _REACH, 0) : match.end() + _REACH].lower()
-            if (
-                new is not None
-                and not match[0].isupper()  # LOW or ACTIVATOR is a name
-                and not re.search(rf"\b{re.escape(new)}\b", near)  # an increase or a decrease
-                and not _WITH_INFINITIVE.match(masked, match.start())
-            ):
-                new = new.capitalize() if match[0][0].isupper() else new
-                yield TextEdit(match.start(), match.end(), new)
+    def _find_terms(self, marked: MarkedSentence) -> Iterator[TextEdit]:
+        """Find the terms of the relation, each with its antonym."""
+        relation = find_relation(marked)
+        stated = self.antonyms.relations.find(marked)
+        spans = [(stated.start, stated.end)] if stated and not stated.is_one_of_two else []
+        if stated or (
+            relation and not _NEUTRAL.search(marked.masked, relation.start, relation.end)
+        ):
+            _, second = marked.in_order
+            before, behind = self.antonyms.of_second
+            nouns = (
+                before.search(marked.masked, 0, second.start),
+                behind.match(marked.masked, second.end),
+            )
+            spans += [noun.span("term") for noun in nouns if noun]
+        for start, end in spans:
+            old = marked.masked[start:end]
+            new = self.antonyms.forms.get(old.lower())
+            if new is not None:
+                yield TextEdit(start, end, new.capitalize() if old[0].isupper() else new)
+
+    def _says_otherwise(self, names: tuple[str, str], term: str, sentence: str) -> bool:
+        """Return whether a sentence plainly states another relation of two names than a term."""
+        marked = mark_names(sentence, names)
+        other = self.antonyms.relations.find(marked) if marked else None
+        return other is not None and not _stands(term, sentence[other.start : other.end])
 
 
-def _relates(marked: MarkedSentence, term: TextEdit) -> bool:
-    """Return whether a term stands between the two entities, or beside them as their noun."""
-    first, second = marked.in_order
-    if term.end <= first.start:
-        return _OF_FIRST.fullmatch(marked.masked, term.end, first.start) is not None
-    if term.start >= second.end:
-        return _OF_SECOND.fullmatch(marked.masked, second.end, term.start) is not None
-    return True
+def _stands(term: str, sentence: str) -> bool:
+    """Return whether a sentence has a term, or a word of its stem."""
+    stem = rf"\b{re.escape(term[:_STEM])}(?!it(?:y|ies)\b)"  # activity says nothing of activates
+    return re.search(stem, sentence, re.IGNORECASE) is not None

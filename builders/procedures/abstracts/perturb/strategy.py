@@ -7,7 +7,7 @@ words tells them, wherever in the sentence they stand. It refuses some sentences
 
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Generator, Iterable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import chain
@@ -15,7 +15,7 @@ from typing import ClassVar, TypeVar
 
 from ....core.keyed import keyed_number
 from ..mechanisms.mechanism import Mechanism
-from .names import MarkedSentence, find_places, locate_entities
+from .names import MarkedSentence, find_name, find_places, locate_entities
 
 #: Why no strategy takes a conclusion whose markers are not as expected.
 BROKEN_MARKERS = "the markers are broken or not around the two entities"
@@ -231,10 +231,34 @@ def find_denials(marked: MarkedSentence) -> tuple[str, ...]:
     return tuple(one[0] for one in chain(_DENIAL.finditer(marked.masked), contrasts))
 
 
-#: Why a sentence is not changed that states something of some cases.
+#: Why a sentence is not changed that states something of some cases, or at some times.
 PARTIAL = "the sentence is about part of the cases, and its opposite may be true of others"
+_PARTIAL = re.compile(
+    r"(?:%|percent|per cent) of\b|\bin \d[\d.,]* ?%|\d ?(?:/|(?:out )?of(?: the)?) ?\d"
+    r"|\b(?:in (?:one|two|three)|thirds?|quarters?|cases|some|several|many|various|selected|certain"
+    r"|few|others|often|frequently|usually|generally|typically|commonly|sometimes|occasionally"
+    r"|somewhere|somewhat|part|partly|partially|mainly|largely|half|halves|subsets?|proportion"
+    r"|portion|fraction|majority|minority|at times|isoforms? of"
+    r"|one (?:study|trial|report|case|patient|group))\b",
+    re.IGNORECASE,
+)
+#: Why a sentence is not changed into one that the abstract may state.
+SUPPORTED = "a supporting sentence of both entities may say so"
 
 
 def is_denied(marked: MarkedSentence) -> bool:
     """Return whether a sentence may deny, doubt, ask or contrast what its two entities do."""
     return bool(find_denials(marked))
+
+
+def is_partial(marked: MarkedSentence) -> bool:
+    """Return whether a sentence may be about part of the cases: in some patients, almost."""
+    return _PARTIAL.search(marked.masked) is not None
+
+
+def is_supported(mechanism: Mechanism, says: Callable[[str], bool]) -> bool:
+    """Return whether a supporting sentence that names both entities says something."""
+    return any(
+        says(sentence) and all(find_name(n, sentence, ignore_case=True) for n in mechanism.names)
+        for sentence in mechanism.supporting
+    )

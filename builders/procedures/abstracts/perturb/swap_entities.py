@@ -9,10 +9,10 @@ Source:
 import re
 from typing import ClassVar
 
-from ..mechanisms.find import DIRECTED_STEMS, REGULATOR_NOUNS, UNDIRECTED_STEMS
 from ..mechanisms.mechanism import Mechanism
-from .grammar import UNFIT, replace_name, word_list
+from .grammar import UNFIT, replace_name
 from .names import MARKERS, EntityPlace, MarkedSentence, find_name
+from .relations import find_relation
 from .replace_entities import may_be_same
 from .strategy import DENIED, Choices, Perturbed, Proposals, Strategy, TextEdit, is_denied
 
@@ -24,52 +24,11 @@ UNDIRECTED = "the sentence does not plainly state that one entity acts on the ot
 #: The abstract says that each of the two acts on the other.
 MUTUAL = "the abstract may say the same with the entities exchanged"
 
-_STEM = "|".join(map(re.escape, (*DIRECTED_STEMS, "lower", "rais")))
-_NOUN = "|".join(REGULATOR_NOUNS)
-_BE = r"(?:is|are|was|were|(?:may|can|could|might|must|will) be|(?:has|have|had) been)"
-#: Words between an entity and its verb: A treatment also strongly may.
-_LEAD = (
-    rf"(?:(?:{'|'.join(word_list('subjects') | word_list('before not') | word_list('modals'))}"
-    r"|has|have|had|does|do|did|(?:is|are|was|were) (?:able|likely|known|shown) to|\w+ly) )*"
-)
-#: A few words before the second entity, none of which may let both act, or neither: rises with B.
-_REST = (
-    r"(?:(?: (?!(?:with|as|than|like|unlike|along|alongside|after|following|when|whenever|while"
-    r"|whereas|both|or|versus|between|together|is|are|was|were)\b"
-    rf"|(?:{'|'.join(UNDIRECTED_STEMS)})\w*)[\w-]+){{0,6}} )"
-)
-_VERB = rf"(?:[a-z]+ and )?(?:{_STEM})"
-#: What stands between two entities of which the first acts on the second.
-_FORWARD = re.compile(
-    rf" {_LEAD}{_VERB}(?:e?s?|e?d|ify|ifie[sd])(?! (?:in|of)\b){_REST}"
-    rf"|-(?:{_STEM})ed(?: [\w-]+){{0,2}} "
-    rf"| {_LEAD}(?:{_BE}|(?:act|function|serve)s? as)(?: [\w-]+){{0,4}} (?:{_NOUN})"
-    rf" (?:of|for|on|in|to){_REST}"
-    rf"| {_LEAD}(?:has|have|had|plays?|played|exerts?|exerted)(?: [\w-]+){{1,4}} (?:on|in){_REST}"
-    rf"| {_LEAD}{_BE} (?:[\w-]+ )?(?:involved in"
-    rf"|(?:required|essential|necessary|responsible|sufficient) for){_REST}"
-    rf"| {_LEAD}(?:leads? to|led to|results? in|resulted in|contributes? to|contributed to){_REST}"
-)
-#: What stands there if the second acts on the first.
-_BACKWARD = re.compile(
-    rf" (?:(?!(?:and|but|or)\b)[\w-]+ ){{0,2}}{_LEAD}{_BE} (?:\w+ )?{_VERB}(?:e?d|en)"
-    rf"(?: [\w-]+){{0,3}} by{_REST}"
-)
-#: What stands before two entities, and between them: activation of A by B, the effect of A on B.
-_NOUNS_OF = (
-    (
-        re.compile(rf"\b(?:{_STEM})\w*(?:ion|ment|age|ade) of(?: [\w-]+){{0,2}} $", re.I),
-        re.compile(rf" by{_REST}"),
-    ),
-    (
-        re.compile(r"\b(?:effects?|influence|action|impact) of(?: [\w-]+){0,2} $", re.I),
-        re.compile(rf" on{_REST}"),
-    ),
-)
 _MUTUAL = re.compile(
     r"\b(?:each other|one another|mutual\w*|reciprocal\w*|bidirectional\w*|vice[ -]versa|feedback"
-    r"|cross-?talk|interdependen\w+|conversely|the reverse|both directions|in turn|by (?:it|them)"
-    r"|its (?:own )?\w+or|each|the (?:former|latter)|(?:which|and|but) (?:\w+ )?\w+ (?:it|them))\b",
+    r"|cross-?talk|synerg\w+|interdependen\w+|conversely|the reverse|both directions|in turn"
+    r"|by (?:it|them)|its (?:own )?\w+or|each|the (?:former|latter)"
+    r"|(?:which|and|but) (?:\w+ )?\w+ (?:it|them))\b",
     re.IGNORECASE,
 )
 #: Between a name and the next that it acts on, and one that it is acted on by.
@@ -77,8 +36,6 @@ _ACTS_ON = re.compile(
     r"\s+(?:\w+ly\s+|also\s+)?(?!(?:and|or|with|of|by|in|to|from)\b)\w+\s+(?:the\s+)?"
 )
 _IS_ACTED_ON = re.compile(r"\s+(?:is|are|was|were)\s+(?:\w+\s+){1,2}by\s+(?:the\s+)?")
-#: Greatest number of characters between a noun and the entity that it governs.
-_REACH = 100
 
 
 class SwapNames(Strategy):
@@ -114,7 +71,7 @@ class SwapNames(Strategy):
         """Return why the sentence may stay true with its entities exchanged."""
         if self.symmetric:
             return None
-        if not is_directed(marked):
+        if find_relation(marked) is None:
             return UNDIRECTED
         if is_denied(marked):
             return DENIED
@@ -147,21 +104,6 @@ class SwapPositions(SwapNames):
 
 def _places(marked: MarkedSentence) -> tuple[EntityPlace, EntityPlace]:
     return marked.regulator, marked.regulated
-
-
-def is_directed(marked: MarkedSentence) -> bool:
-    """Return whether a sentence plainly states that one of its entities acts on the other.
-
-    What is not of a few plain forms does not: "A rises with B" and "A is next to B" may be as true
-    with their entities exchanged. Which of the two is marked as the regulator does not matter.
-    """
-    first, second = marked.in_order
-    before = marked.masked[max(first.start - _REACH, 0) : first.start]
-    between = marked.masked[first.end : second.start]
-    if _FORWARD.fullmatch(between) or _BACKWARD.fullmatch(between):
-        return True
-    joint = next((joint for noun, joint in _NOUNS_OF if noun.search(before)), None)
-    return joint is not None and joint.fullmatch(between) is not None
 
 
 def _are_named_again(marked: MarkedSentence) -> bool:

@@ -1,0 +1,160 @@
+"""The plain forms in which a sentence states that one of its entities acts on the other.
+
+SEN, SEP, VNeg and LPR change a sentence only where it has one of these forms; what else a sentence
+says of two entities ("A rises with B", "A is next to B") may be as true after the change. A and B
+are the entities in the order of the sentence, whichever of them is marked as the regulator:
+
+- verb: A treatment strongly inhibits the growth of B; A plays a role in B
+- passive: A activity is inhibited by B
+- noun: A is a potent inhibitor of B
+- compound: A-induced B
+- nominal: activation of A by B; the effect of A on B
+"""
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cache
+from itertools import groupby
+
+from ..mechanisms.find import UNDIRECTED_STEMS
+from .grammar import form_participle, form_past, form_third, verb_lists, word_list
+from .names import MarkedSentence
+
+#: Greatest number of characters between a noun and the entity that it governs.
+_REACH = 100
+#: A word that neither joins entities nor begins another statement.
+_WORD = (
+    r"(?!(?:with|as|than|like|unlike|along|alongside|after|following|when|whenever|while|whereas"
+    r"|and|both|or|versus|between|together|that|which|by|is|are|was|were)\b"
+    rf"|(?:{'|'.join(UNDIRECTED_STEMS)})\w*)[\w-]+"
+)
+_REST = rf"(?: {_WORD}){{0,6}} "
+_AUXILIARY = (
+    rf"(?:(?:{'|'.join(sorted(word_list('modals')))}|has|have|had|does|do|did)(?: not)?"
+    r"|(?:is|are|was|were) (?:able|likely|known|shown) to)"
+)
+_ADVERB = rf"(?:\w+ly|{'|'.join(sorted(word_list('adverbs')))})"
+_SUBJECT = (
+    rf"(?: \([^()]*\))? (?P<subject>(?:(?:{'|'.join(sorted(word_list('subjects')))}) ){{0,2}})"
+)
+_LEAD = rf"{_SUBJECT}(?P<lead>(?:(?:{_AUXILIARY}|{_ADVERB}) )*)(?P<other>[a-z-]+ and )?"
+_BE_LEAD = (
+    rf"{_SUBJECT}(?P<lead>(?:{_ADVERB} )?(?:{_AUXILIARY} (?:{_ADVERB} )?(?:be|been)"
+    rf"|(?:is|are|was|were)(?: not)?|(?:act|function|serve)(?:s|ed)? as) (?:{_ADVERB} )?)"
+)
+_ROLE = rf"(?:has|have|had|plays?|played|exerts?|exerted)(?: {_WORD}){{1,4}}"
+_NEED = r"(?:involved in|(?:required|essential|necessary|responsible|sufficient) for)"
+_FINITE_BEHIND = re.compile(
+    rf" (?:{'|'.join(sorted(word_list('modals')))}|is|are|was|were|has|have|had|does|do|did)\b"
+)
+_EFFECT = r"(?:effects?|influence|action|impact)"
+_PREPOSITION = r"(?:in|of|by|during|for|on|at|from|through|via|under|upon|against|within|into|to)"
+
+
+@dataclass(frozen=True, slots=True)
+class Relation:
+    """Where and how a sentence states a relation.
+
+    Attributes:
+        form: ``"verb"``, ``"passive"``, ``"noun"``, ``"compound"`` or ``"nominal"``.
+        subject: The words between the first entity and the lead, e.g. ``"treatment "``.
+        lead: Offset of the auxiliaries and adverbs before the term.
+        start: Offset of the term: the words that state the relation.
+        end: Offset after the term.
+        is_one_of_two: Whether another verb is joined to the term: A binds and activates B.
+    """
+
+    form: str
+    subject: str
+    lead: int
+    start: int
+    end: int
+    is_one_of_two: bool
+
+
+class RelationForms:
+    """The forms, with given verbs and nouns.
+
+    Args:
+        verbs: Base forms of verbs by which an entity acts on another, perhaps with a preposition.
+        agents: Nouns of what acts, e.g. ``inhibitor``.
+        actions: Nouns of acting, e.g. ``inhibition``.
+    """
+
+    def __init__(self, verbs: Iterable[str], agents: Iterable[str], actions: Iterable[str]) -> None:
+        bases, lists = list(verbs), verb_lists()
+        verb = any_of(form for base in bases for form in inflect(base))
+        participle = any_of(form_participle(base) for base in bases if " " not in base)
+        agent, action = any_of(agents), any_of(actions)
+        # Not "A increases cause B", "A induced by B" or "A activated during C inhibits B".
+        no_object = rf"(?! (?:{'|'.join(lists['also_nouns'])}|{_PREPOSITION})\b)"
+        forms: tuple[tuple[str, str, str], ...] = (
+            ("verb", "", rf"{_LEAD}(?P<term>{verb}){no_object}{_REST}"),
+            ("verb", "", rf"{_LEAD}(?P<term>{_ROLE}) (?:on|in){_REST}"),
+            ("passive", "", rf"{_BE_LEAD}(?P<term>{participle})(?: {_WORD}){{0,3}} by{_REST}"),
+            (
+                "noun",
+                "",
+                rf"{_BE_LEAD}(?:{_WORD} ){{0,4}}(?P<term>{agent}) (?:of|for|on|in|to){_REST}",
+            ),
+            ("noun", "", rf"{_BE_LEAD}(?P<term>{_NEED}){_REST}"),
+            ("compound", "", rf"-(?P<term>{participle})(?: {_WORD}){{0,2}} "),
+            ("nominal", rf"\b(?P<term>{action}) of(?: {_WORD}){{0,2}} $", rf" by{_REST}"),
+            ("nominal", rf"\b(?P<term>{_EFFECT}) of(?: {_WORD}){{0,2}} $", rf" on{_REST}"),
+        )
+        self._forms = [
+            (form, before and re.compile(before, re.IGNORECASE), re.compile(between))
+            for form, before, between in forms
+        ]
+        finite = {form for base in bases for form in inflect(base)} - {*lists["also_nouns"]}
+        self._finite = re.compile(rf"(?<![\w-]){any_of(finite)}")
+
+    def find(self, marked: MarkedSentence) -> Relation | None:
+        """Find the relation of the two entities; None where no form states it."""
+        first, second = marked.in_order
+        for form, before, between in self._forms:
+            match = between.fullmatch(marked.masked, first.end, second.start)
+            if match and before:
+                match = before.search(marked.masked, max(first.start - _REACH, 0), first.start)
+            if match:
+                found = match.groupdict()
+                start, end = match.span("term")
+                if form == "verb" and (
+                    self._finite.search(marked.masked, end, second.start)
+                    or _FINITE_BEHIND.match(marked.masked, second.end)
+                ):
+                    return None  # A induced cells inhibit B, A induced B is low
+                lead = match.start("lead") if "lead" in found else start
+                return Relation(
+                    form, found.get("subject", ""), lead, start, end, bool(found.get("other"))
+                )
+        return None
+
+
+def inflect(verb: str) -> list[str]:
+    """Return the base form, third person, past and participle of a verb: lead to, leads to, ..."""
+    head, *rest = verb.split(" ", 1)
+    forms = (head, form_third(head), form_past(head), form_participle(head))
+    return [" ".join([form, *rest]) for form in forms]
+
+
+def any_of(terms: Iterable[str]) -> str:
+    """Return a pattern of any whole term, by first letters: one by one a thousand take long."""
+    by_letter = groupby(sorted({*terms}, key=lambda term: (term[0], -len(term))), lambda t: t[0])
+    choices = (
+        re.escape(letter) + f"(?:{'|'.join(re.escape(term[1:]) for term in some)})"
+        for letter, some in by_letter
+    )
+    return rf"(?:{'|'.join(choices) or '(?!)'})(?![\w-])"
+
+
+@cache
+def _directed() -> RelationForms:
+    lists = verb_lists()
+    return RelationForms(lists["directed"], lists["agents"], lists["actions"])
+
+
+def find_relation(marked: MarkedSentence) -> Relation | None:
+    """Find how a sentence states that one of its entities acts on the other, by any listed verb."""
+    return _directed().find(marked)

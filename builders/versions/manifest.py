@@ -140,6 +140,9 @@ class Manifest:
             splits = list(manifest.splits())
             if not splits or not all(split.shards for *_, split in splits):
                 raise ValueError("there must be a config, and a file of each split")
+            for config, name, split in splits:
+                if split.rows != (rows := sum(shard.rows for shard in split.shards)):
+                    raise ValueError(f"{config}/{name} has {split.rows} rows, its files {rows}")
             return manifest
         except ValueError as error:
             raise VerificationError(f"{where} is not a manifest of nlihub: {error}.") from error

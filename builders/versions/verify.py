@@ -13,8 +13,6 @@ from functools import partial
 from pathlib import Path, PurePosixPath
 from typing import Any
 
-import pyarrow.parquet as pq
-
 from ...loaders.atomic_write import names_full_disk, working_folder
 from ...loaders.errors import NLIHubError, OutputError, UsageError, VerificationError
 from ...loaders.fetching import list_sources
@@ -162,9 +160,9 @@ def files_are_those_of_a_version(version: VersionUnderTest) -> Iterator[str]:
 
 @check(manifest_is_readable)
 def schema_is_uniform(version: VersionUnderTest) -> Iterator[str]:
-    """Check that every Parquet file has the columns, types, order and labels of the dataset."""
+    """Check that every Parquet file has the columns, labels and number of rows of the manifest."""
     for shard in version.manifest.shards():
-        yield from version.misfits(shard.file)
+        yield from version.misfits(shard)
 
 
 # ---- rows --------------------------------------------------------------------------------------
@@ -199,22 +197,17 @@ def values_are_allowed(version: VersionUnderTest) -> Iterator[str | int]:
 
 @check(values_are_allowed)
 def rows_have_their_digest(version: VersionUnderTest) -> Iterator[str]:
-    """Check that there are rows in every split, with the numbers and digests of the manifest."""
+    """Check that there are rows in every split, with the digests of the manifest."""
     labels, place = version.builder.SPEC.labels, version.tables.database.folder
     for config, split, entry in version.manifest.splits():
         where = f"{config}/{split}"
         hashes = (b"".join(row_hashes(b, labels)) for b in version.batches(config, split))
         with names_full_disk(place):
             digest, order_digest = both_digests(hashes, place)
-        n_rows = [pq.read_metadata(version.folder / s.file).num_rows for s in entry.shards]
-        if sum(n_rows) != entry.rows:
-            yield f"{where} has {sum(n_rows)} rows, expected {entry.rows}"
-        elif digest != entry.digest:
+        if digest != entry.digest:
             yield f"{where} has digest {digest}, expected {entry.digest}"
         elif order_digest != entry.order_digest:
             yield f"{where} has its rows in another order"
-        elif n_rows != (listed := [shard.rows for shard in entry.shards]):
-            yield f"{where} has files of {n_rows} rows, expected {listed}"
         elif not entry.rows:
             yield f"{where} has no rows"
 

@@ -14,7 +14,7 @@ from ...loaders.hashing import hash_file
 from ..core.base import NLIBuilder
 from ..core.registry import get_builder
 from ..procedures.procedure import declared_builder
-from .manifest import FILE_NAME, Manifest
+from .manifest import FILE_NAME, Manifest, ParquetShard
 
 #: Rows in a batch: some megabytes where the texts are paragraphs.
 MAX_BATCH_ROWS = 2_000
@@ -80,7 +80,7 @@ class BuiltVersion:
                 yield f"{name} has sha256 {found}, expected {sha256}"
 
     def require_whole(self, names: Collection[str] | None = None) -> "BuiltVersion":
-        """Return the version, whose files are those in its manifest, by hash, columns and labels.
+        """Return the version, whose files are those in its manifest: hashes, columns, labels, rows.
 
         Args:
             names: The files to check; None checks all, and that no other has rows.
@@ -103,24 +103,31 @@ class BuiltVersion:
                 yield f"{name} is not in the manifest"
         for shard in self.manifest.shards():
             if names is None or shard.file in names:
-                yield from self.misfits(shard.file)
+                yield from self.misfits(shard)
 
-    def misfits(self, file: str) -> Iterator[str]:
-        """Yield how columns and labels of a file with rows differ from those in the manifest.
+    def misfits(self, shard: ParquetShard) -> Iterator[str]:
+        """Yield how the columns, labels and number of rows of a file differ from the manifest's.
 
         Raises:
             VerificationError: The file is missing, or it is not Parquet.
         """
         from datasets import Features  # takes long to import
 
-        with _names_damaged(self.folder / file) as path:
-            features = Features.from_arrow_schema(pq.read_schema(path))
+        file, expected = shard.file, dict(self.manifest.columns)
+        with _names_damaged(self.folder / file) as path, pq.ParquetFile(path) as opened:
+            rows, schema = opened.metadata.num_rows, opened.schema_arrow
+            features = Features.from_arrow_schema(schema)
         columns = {field.name: str(field.type) for field in features.arrow_schema}
-        expected = self.manifest.columns
         if list(columns.items()) != list(expected.items()):
-            yield f"{file} has the columns {columns}, expected {dict(expected)}"
-        elif (labels := getattr(features["label"], "names", None)) != list(self.manifest.labels):
+            yield f"{file} has the columns {columns}, expected {expected}"
+            return
+        if schema.types != features.arrow_schema.types:
+            yield f"{file} has the columns {dict(zip(schema.names, schema.types, strict=True))}"
+            return
+        if (labels := getattr(features["label"], "names", None)) != list(self.manifest.labels):
             yield f"{file} has the labels {labels}, expected {list(self.manifest.labels)}"
+        if rows != shard.rows:
+            yield f"{file} has {rows} rows, expected {shard.rows}"
 
     def _files(self) -> set[str]:
         paths = (p for p in self.folder.rglob("*") if p.is_symlink() or not p.is_dir())

@@ -55,9 +55,6 @@ def run(
 ) -> list[dict[str, Any]]:
     """Train and test a system, once for each seed.
 
-    Where all hyper-parameters of an encoder are chosen and the training rows are fewer than 1,000,
-    a linear probe on the same rows comes first, in a folder ``probe``: it is often better.
-
     Finished runs are left as they are and interrupted ones resume, so the same call after a kill
     finishes the job.
 
@@ -107,7 +104,7 @@ def run(
         analysis,
     )
     with needs_extra("baselines", "A baseline"):
-        from .runs.execute import execute_run, probe_beside, with_hyperparameters
+        from .runs.execute import execute_run, with_hyperparameters
         from .runs.tracking import check_trackers
         from .training.execution import Execution
 
@@ -126,10 +123,6 @@ def run(
         for place, own in places:  # before the first takes its time
             if not RunFolder(place).is_done:
                 own.check_complete()
-        is_plain = not (shots or analysis) and chosen.accelerator.num_processes == 1
-        if is_plain and (probe := probe_beside(config, sources)) is not None:
-            tell("with so few rows a linear probe is often better: it is trained first")
-            places.insert(0, (target / "probe", probe))
         done = []
         for place, own in places:
             is_done = RunFolder(place).is_done

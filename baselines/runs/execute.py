@@ -148,43 +148,10 @@ def with_hyperparameters(
         tell(
             f"chosen for {n_rows:,} rows and {n_parameters / 1e6:,.1f} million parameters: {shown}"
         )
+    if n_rows < FEW_ROWS and config.n_shots is None:
+        tell("with so few rows a linear probe is often better: nlihub baseline probe")
     return dataclasses.replace(
         config, options=dataclasses.replace(config.options, **found), chosen=()
-    )
-
-
-def probe_beside(config: RunConfig, sources: Path | None = None) -> RunConfig | None:
-    """Return the config of a linear probe on the rows of a run, if these are few; else None.
-
-    Few rows teach a probe more than fine-tuning, in a minute. It goes with an encoder of which all
-    hyper-parameters are to be chosen, not with few shots or a language model.
-
-    Args:
-        config: The config of the run.
-        sources: Local folder with the source files of datasets that have to be built first.
-
-    Raises:
-        NLIHubError: The rows or the model are missing.
-    """
-    is_given = set(config.chosen) != set(CHOSEN) or config.options.lora_rank is not None
-    if is_given or config.n_shots is not None:
-        return None
-    from ..systems.pretrained import load_config_and_tokenizer, suited_method
-
-    n_rows = len(read_run_rows(str(config.train), "train", sources).rows)
-    if n_rows >= FEW_ROWS or suited_method(str(config.model), config.revision) == "prompt":
-        return None
-    if load_config_and_tokenizer(str(config.model), config.revision)[0].is_encoder_decoder:
-        return None  # whose states are not those of an encoder alone
-    return RunConfig(
-        f"{config.name} probe",
-        "probe",
-        config.tests,
-        model=config.model,
-        revision=config.revision,
-        train=config.train,
-        validation=config.validation,
-        view=config.view,
     )
 
 

@@ -251,8 +251,7 @@ class Training:
 
     def _epoch(self) -> None:
         state, began = self._state, time.monotonic()
-        n_before = state.step
-        if n_before == 0:
+        if state.step == 0:
             state.dynamics.append(torch.full((len(self._train),), float("nan")))
         batches = training_batches(
             self._train.lengths,
@@ -280,10 +279,7 @@ class Training:
                     self._check_loss(total, step)
                     n_seen = min((step + 1) * self._options.batch_size, len(self._train))
                     loss = state.loss + float(total) * self._accelerator.num_processes
-                    rate = (step + 1 - n_before) / (time.monotonic() - began)
-                    n_left = self._n_steps * (self._options.max_epochs - state.epoch + 1)
-                    left = show_duration((n_left - step - 1) / rate)
-                    shown.set_postfix_str(f"loss {loss / n_seen:.3f}, all epochs in some {left}")
+                    shown.set_postfix_str(f"loss {loss / n_seen:.3f}")
                 shown.update(len(batches[step]))
         self._settle(total, gold, self._n_steps - 1, kept_at)
         self._end_epoch(began)

@@ -8,15 +8,14 @@ import pytest
 pytest.importorskip("torch", reason="the extra 'baselines' is not installed")
 pytest.importorskip("transformers", reason="the extra 'baselines' is not installed")
 
-import transformers
 from command_line import run_command
 from nlihub.baselines.presets import PRESETS
 from nlihub.baselines.runs.config import HyperParameters, RunConfig
 from nlihub.baselines.runs.defaults import CHOSEN, choose_hyperparameters
-from nlihub.baselines.runs.execute import probe_beside, with_hyperparameters
+from nlihub.baselines.runs.execute import with_hyperparameters
 from nlihub.baselines.systems.pretrained import model_size
 from nlihub.loaders.errors import UnknownNameError
-from tiny_models import write_encoder, write_rows, write_tokenizer
+from tiny_models import write_encoder, write_rows
 
 import nlihub
 
@@ -78,6 +77,7 @@ def test_a_run_without_a_preset_has_them_in_its_config(place, tmp_path):
     assert done.returncode == 0, done.stderr
     [line] = [line for line in done.stderr.splitlines() if "chosen for 64 rows" in line]
     assert "batch size 16" in line and "max epochs 2 (given)" in line
+    assert "a linear probe is often better: nlihub baseline probe" in done.stderr
     config = json.loads((tmp_path / "seed-1" / "config.json").read_text())
     assert config["chosen"] == []
     options = config["options"]
@@ -85,34 +85,6 @@ def test_a_run_without_a_preset_has_them_in_its_config(place, tmp_path):
     assert (options["optimizer"], options["schedule"]) == ("adamw", "linear")
     again = run_command(*command)  # the same are chosen: it is done already
     assert again.returncode == 0 and "is done already" in again.stderr
-
-
-@pytest.mark.slow
-def test_a_probe_goes_with_few_rows_where_nothing_is_given(place, tmp_path):
-    fields = {"name": "tiny", "method": "encoder", "model": str(place / "encoder")}
-    fields |= {"train": str(place / "train.jsonl"), "tests": [str(place / "test.jsonl")]}
-    told = []
-    found = nlihub.baselines.run(fields, tmp_path / "runs", on_cpu=True, tell=told.append)
-    assert [(Path(run["run"]).name, run["name"]) for run in found] == [
-        ("probe", "tiny probe"),
-        ("seed-1", "tiny"),
-    ]
-    assert "with so few rows a linear probe is often better: it is trained first" in told
-    given = fields | {"options": {"max_epochs": 1}}
-    [only] = nlihub.baselines.run(given, tmp_path / "given", on_cpu=True)
-    assert Path(only["run"]).name == "seed-1"
-
-
-def test_no_probe_goes_with_a_decoder(place, tmp_path):
-    fields = {"name": "x", "method": "encoder", "train": str(place / "train.jsonl")}
-    fields |= {"tests": [str(place / "test.jsonl")]}
-    other = tmp_path / "other"
-    write_tokenizer(other).save_pretrained(other)
-    sizes = {"d_model": 32, "d_kv": 16, "d_ff": 64, "num_layers": 1, "num_heads": 2}
-    transformers.T5Config(vocab_size=44, **sizes).save_pretrained(other)
-    for folder, is_probed in ((place / "encoder", True), (other, False)):
-        found = probe_beside(RunConfig.from_json({**fields, "model": str(folder)}))
-        assert (found is not None) == is_probed
 
 
 def test_few_shots_count_as_the_rows_that_are_drawn(place, tmp_path):

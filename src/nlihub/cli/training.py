@@ -292,7 +292,7 @@ def finetune_command(
     """Fine-tune a pretrained encoder.
 
     Without a preset the hyper-parameters follow from the training rows and the model, and are
-    shown; with fewer than 1,000 rows a linear probe is trained too. Started again, it resumes.
+    shown. Started again, it resumes.
     """
     _check_preset(runs.preset, "finetune")
     config = _config_of_options(

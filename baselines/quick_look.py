@@ -68,8 +68,8 @@ def quick(
         ``datasets``: by name ``rows``, ``macro_f1`` and ``accuracy`` with their intervals of 95 %,
         ``most_frequent`` (the share of the most frequent label) and ``run``, of a probe also
         ``n_train``, ``train_split``, and ``known_groups``, the share of test rows whose group has
-        training rows; or ``problem``, where the model does not fit the labels or the files are not
-        those of the dataset.
+        training rows; or ``problem``, where the source files are not at hand or not those of the
+        dataset, or the model does not fit the labels.
 
     Raises:
         UsageError: ``n_rows`` is below 1.
@@ -85,11 +85,13 @@ def quick(
     method = suited_method(model, revision)
     _, max_tokens = model_size(model, revision)
     found: dict[str, dict[str, Any]] = {}
-    at_hand = [
-        name for name in builders() if get_builder(name).SPEC.offline or has_sources(name, sources)
-    ]
-    tell(f"a quick look at {model} ({method}), on {', '.join(at_hand)}")
-    for name in at_hand:
+    where = f"in {sources}" if sources is not None else "in the cache; name a folder with --from"
+    tell(f"a quick look at {model} ({method})")
+    for name in builders():
+        if not (get_builder(name).SPEC.offline or has_sources(name, sources)):
+            found[name] = {"problem": f"its source files are not {where}"}
+            tell(f"{name}: {found[name]['problem']}")
+            continue
         try:
             config, training = _config(model, revision, method, name, place, sources, n_rows)
         except NLIHubError as error:  # files of another dataset may have the names of its own

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from ..confusion import ABSENT_CLASS_POLICY, class_scores, f1_parts, joint_counts
+from ..confusion import ABSENT_CLASS_POLICY, class_scores, joint_counts
 from ..inference import (
     Inference,
     Ratio,
@@ -21,6 +21,7 @@ from ..inputs.columns import InputColumn
 from ..inputs.groups import encode_ids, encode_sorted
 from ..inputs.labels import EncodedLabels, read_judged_columns
 from ..inputs.problems import Problems
+from ..ratios import class_ratios, group_ratios
 from ..thresholds import Thresholds, area_under_curve, read_thresholds, solved_curve
 
 CONSISTENCY_VERSION = "2.0.0"
@@ -260,9 +261,8 @@ def _n_larger_side(table: np.ndarray) -> np.ndarray:
 def _larger_side_intervals(
     table: np.ndarray, levels: Thresholds, inference: Inference
 ) -> dict[str, Any]:
-    n_right, n_samples = _n_larger_side(table), table.sum(axis=(1, 2))
-    ratios = {"area_under_curve": _as_ratio(n_right / n_samples)}
-    ratios |= {str(i): _as_ratio(of) for i, of in enumerate(levels.solved(n_right, n_samples))}
+    ratios = group_ratios(_n_larger_side(table), table.sum(axis=(1, 2)), levels)
+    del ratios["accuracy"]
     return levels.rename(confidence_intervals(ratios, inference), "consistency")
 
 
@@ -291,24 +291,9 @@ def _recall_by_category(
 
 
 def _ratios(table: np.ndarray, levels: Thresholds) -> dict[str, Ratio]:
-    """Return the scores as ratios over the groups, those at a threshold by its position."""
-    n_correct, n_samples = _sizes(table)
-    accuracy = Ratio(n_correct[:, None], n_samples[:, None])
-    is_equal = n_samples.min() == n_samples.max()  # then the area is the same number
-    f1 = Ratio(*f1_parts(table))
-    ratios = {
-        "accuracy": accuracy,
-        "area_under_curve": accuracy if is_equal else _as_ratio(n_correct / n_samples),
-        "f1_positive": Ratio(*(part[:, 1:] for part in f1)),
-        "f1_negative": Ratio(*(part[:, :1] for part in f1)),
-        "macro_f1": f1,
-    }
-    solved = enumerate(levels.solved(n_correct, n_samples))
-    return ratios | {str(i): _as_ratio(reached) for i, reached in solved}
-
-
-def _as_ratio(values: np.ndarray) -> Ratio:
-    return Ratio(values[:, None], np.ones((len(values), 1)))
+    f1 = class_ratios(table)
+    named = {"f1_positive": f1["1"], "f1_negative": f1["0"], "macro_f1": f1["macro_f1"]}
+    return {**named, **group_ratios(*_sizes(table), levels)}
 
 
 def agreement(

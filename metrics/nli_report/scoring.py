@@ -9,11 +9,9 @@ from ..confusion import (
     ABSENT_CLASS_POLICY,
     class_scores,
     distinct_rows,
-    f1_parts,
     joint_counts,
 )
 from ..inference import (
-    Ratio,
     compare_systems,
     confidence_intervals,
     count_discordant,
@@ -26,6 +24,7 @@ from ..inputs.breakdown import break_down, read_breakdowns
 from ..inputs.groups import EncodedIds, encode_ids
 from ..inputs.labels import list_names, read_judged_columns
 from ..inputs.problems import Problems
+from ..ratios import class_ratios
 
 NLI_REPORT_VERSION = "2.0.0"
 
@@ -134,7 +133,7 @@ def nli_report(
         if confidence_level is not None:
             groups_ = None if ids is None else ids.take(rows)
             [units], counts = _units(gold, [predicted], n_labels, groups_)
-            ratios = _ratios(units)
+            ratios = class_ratios(units)
             found = confidence_intervals(ratios, inference, counts)
             scores["confidence_intervals"] = _by_class(found, encoded.names)
             scores["standard_errors"] = _by_class(standard_errors(ratios, counts), encoded.names)
@@ -148,7 +147,7 @@ def nli_report(
         result["by_domain"] = break_down(columns["domains"]).score(scores_of)
     if other_predictions is not None:
         units, counts = _units(references_, systems, n_labels, ids)
-        found = compare_systems(map(_ratios, units), inference, counts)
+        found = compare_systems(map(class_ratios, units), inference, counts)
         if ids is None:
             found["accuracy"] |= count_discordant(*(codes == references_ for codes in systems))
         result["comparison"] = _by_class(found, encoded.names)
@@ -207,17 +206,6 @@ def _units(
     (gold, *predicted), counts = distinct_rows([references, *systems], n_labels + 1)
     one = np.eye(n_labels + 1, dtype=np.int64)
     return [one[gold][:, :-1, None] * one[codes][:, None] for codes in predicted], counts
-
-
-def _ratios(units: np.ndarray) -> dict[str, Ratio]:
-    """Return the scores as ratios over the units, the F1 of a class by its position."""
-    f1 = Ratio(*f1_parts(units))
-    n_right = np.trace(units, axis1=1, axis2=2)[:, None]
-    ratios = {"macro_f1": f1, "accuracy": Ratio(n_right, units.sum(axis=(1, 2))[:, None])}
-    by_class = (slice(i, i + 1) for i in range(units.shape[1]))
-    return ratios | {
-        str(i): Ratio(*(part[:, one] for part in f1)) for i, one in enumerate(by_class)
-    }
 
 
 def _note_few(n_samples: int, groups: EncodedIds | None) -> dict[str, str]:

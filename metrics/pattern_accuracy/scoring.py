@@ -7,7 +7,6 @@ import numpy as np
 import pyarrow.compute as pc
 
 from ..inference import (
-    Ratio,
     compare_systems,
     confidence_intervals,
     count_discordant,
@@ -21,6 +20,7 @@ from ..inputs.columns import InputColumn
 from ..inputs.groups import encode_sorted, hash_ids
 from ..inputs.labels import list_names, read_judged_columns
 from ..inputs.problems import Problems
+from ..ratios import group_ratios
 from ..thresholds import Thresholds, area_under_curve, read_thresholds, solved_curve
 from .patterns import Patterns, score_by_value, tally_patterns
 
@@ -138,7 +138,7 @@ def pattern_accuracy(
     def scores_of(n_correct: np.ndarray, n_samples: np.ndarray, **others: Any) -> dict[str, Any]:
         scores = _scores(n_correct, n_samples, levels) | others
         if confidence_level is not None:
-            ratios = _ratios(n_correct, n_samples, levels)
+            ratios = group_ratios(n_correct, n_samples, levels)
             found = confidence_intervals(ratios, inference)
             scores["confidence_intervals"] = levels.rename(found, "pattern_accuracy")
             scores["standard_errors"] = levels.rename(standard_errors(ratios), "pattern_accuracy")
@@ -163,7 +163,7 @@ def pattern_accuracy(
         of_category = parts.get("categories")
         result["groups"] = _table(patterns, encoded.names, groups_, of_category)
     if other_predictions is not None:
-        systems = (_ratios(counts, n_samples, levels) for counts in patterns.n_correct)
+        systems = (group_ratios(counts, n_samples, levels) for counts in patterns.n_correct)
         found = compare_systems(systems, inference)
         solved = (levels.solved(counts, n_samples) for counts in patterns.n_correct)
         for i, reached in enumerate(zip(*solved, strict=True)):
@@ -189,18 +189,6 @@ def _scores(n_correct: np.ndarray, n_samples: np.ndarray, levels: Thresholds) ->
         "n_groups": len(n_samples),
         "n_samples": int(n_samples.sum()),
     }
-
-
-def _ratios(n_correct: np.ndarray, n_samples: np.ndarray, levels: Thresholds) -> dict[str, Ratio]:
-    """Return the scores as ratios over the patterns, those at a threshold by its position."""
-    ones = np.ones((len(n_samples), 1))
-    accuracy = Ratio(n_correct[:, None], n_samples[:, None])
-    area = accuracy  # the same number where all patterns are equally large
-    if n_samples.min() < n_samples.max():
-        area = Ratio((n_correct / n_samples)[:, None], ones)
-    solved = enumerate(levels.solved(n_correct, n_samples))
-    at_thresholds = {str(i): Ratio(reached[:, None], ones) for i, reached in solved}
-    return {"accuracy": accuracy, "area_under_curve": area, **at_thresholds}
 
 
 def _table(

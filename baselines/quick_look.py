@@ -188,11 +188,11 @@ def _write(rows: GoldRows, chosen: list[int], path: Path) -> Path:
 
 def _scores(done: dict[str, Any], rows: str) -> dict[str, Any]:
     """Return scores with intervals of what a run predicted."""
-    from .evaluation.score import score
+    from .evaluation.score import score_one
 
     [evaluation] = done["evaluations"].values()
     predictions = Path(done["run"]) / evaluation["predictions"]
-    result = score(predictions, rows, confidence_level=0.95)
+    result = score_one(predictions, rows, confidence_level=0.95)
     report = result["metrics"]["nli_report"]
     counts = [label["n_references"] for label in report["per_class"].values()]
     return {

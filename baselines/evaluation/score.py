@@ -27,12 +27,13 @@ from ...loaders.paths import local_path
 from ...metrics import app_of
 from ...metrics.inputs.files import SUFFIXES, read_input_file
 from ...metrics.inputs.problems import MetricInputError
-from ...metrics.rows import Rows, shorten, show_p_value, show_rows_as_text
+from ...metrics.rows import show_rows_as_text
 from .gold import GoldRows
 from .harness_logs import RUN_AGAIN, HarnessLog, config_of, read_log, read_logs, restrict_to_logs
 from .label_order import find_better_order, name_ids
 from .predictions import check_predictions, is_table, join_predictions, read_in_memory
-from .scoring import ScoringOptions, score_predictions, summarize_runs
+from .scoring import ScoringOptions, score_predictions
+from .systems import SystemTable, compare, describe_rows
 
 #: The metric that each kind of picture shows.
 _PLOTS = {
@@ -78,14 +79,16 @@ def score(
     seed: int = 0,
     per_group: bool = False,
     by: str | Sequence[str] = (),
+    scores: Sequence[str] = (),
     model_labels: Sequence[str] = (),
     folder: PathLike | None = None,
-) -> dict[str, Any]:
+) -> dict[str, Any] | SystemTable:
     """Score predictions with every metric that applies to a dataset.
 
     Args:
-        predictions: One of these. A list of files, data frames, Arrow tables or ``Dataset`` objects
-            holds the runs of one system with several seeds.
+        predictions: Those of one system, one of these; or a mapping of the names of several systems
+            to these, or to a list of these: the runs of one system with several seeds. A list of
+            files, data frames, Arrow tables or ``Dataset`` objects is as many systems.
 
             - A path or string: a file (CSV, TSV, JSONL, Parquet) with the columns ``id`` and
               ``prediction``, a label's name or id, and perhaps ``probability_LABEL`` for every
@@ -105,7 +108,7 @@ def score(
             wrote.
         config: Its config; None takes that of the log of a harness, else the default one.
         split: Its split; None takes ``test``, or the only one.
-        against: The same for a second system, to compare with.
+        against: The same for a second system, to compare one system with.
         thresholds: Consistency thresholds; None takes those of the papers.
         confidence_level: Coverage of the intervals, above 0 and below 1; None computes none.
         n_resamples: Number of drawn exchanges in a test, where there are too many to try all.
@@ -114,60 +117,71 @@ def score(
         by: Columns of the dataset to break the scores of ``nli_report`` and ``pattern_accuracy``
             down by, one or several, ``A+B`` for two crossed, such as ``domain+label``. A row with
             a list counts under each of its values, such as SpaceNLI's ``expressions``.
+        scores: Names of the scores that the table of several systems shows; none shows all but F1
+            by class, and the first where scores are broken down.
         model_labels: The labels of the dataset in the order of the ids in the predictions, if that
             is not the dataset's own.
         folder: Local folder with the source files, where the dataset has to be built first.
 
     Returns:
-        ``dataset`` (name, version, config, split, rows and digest of the rows), the names of the
-        files, ``logs`` (for each log of a harness its file, ``harness``, ``model``, ``state`` and
-        ``n_failed``, the calls that failed: they count as wrong), ``notes`` on what may not be
-        meant, and ``metrics``: what each metric returned, by its name. For several files ``runs``,
-        a list of such results, and ``summary`` (see ``summarize_runs``).
+        Of one system ``dataset`` (name, version, config, split, rows and digest of the rows), the
+        names of the files, ``logs`` (for each log of a harness its file, ``harness``, ``model``,
+        ``state`` and ``n_failed``, the calls that failed: they count as wrong), ``notes`` on what
+        may not be meant, and ``metrics``: what each metric returned, by its name.
+        Of several systems, or of one with several runs, a ``SystemTable``: every score with its
+        interval, each system tested against the best.
 
     Raises:
         UnknownNameError: There is no such dataset, config, split or column.
         PredictionsError: Predictions are malformed, not one for every row, or no labels, or no ids
             where ``model_labels`` are given.
-        UsageError: There are not as many files of both systems, a file is given twice, an option
-            is out of its range, a column to break down by has too many values, or several in a
+        UsageError: Several systems are compared with another, a file is given twice, an option is
+            out of its range, a column to break down by has too many values, or several in a
             pattern, or ``model_labels`` are not those of the dataset.
     """
-    systems, others = _as_runs(predictions, "predictions"), _as_runs(against, "other predictions")
-    files = _check_runs(systems, others)
-    if len(systems) > 1 and (confidence_level is not None or per_group):
-        raise UsageError(
-            "Intervals and counts of groups are those of one run; of several files the spread over "
-            "the runs is shown."
-        )
     by = [by] if isinstance(by, str) else list(by)
-    logs = read_logs(files)
+    systems = _as_systems(predictions, "predictions")
+    runs = [run for runs in systems.values() for run in runs]
+    others = [run for runs_ in _as_systems(against, "other predictions").values() for run in runs_]
+    _check_runs(runs, others, is_table=len(runs) > 1)
+    logs = read_logs([run.given for run in (*runs, *others) if isinstance(run.given, Path)])
     gold = find_gold(dataset, config or config_of(logs), split, folder, by)
     gold, n_left_out = restrict_to_logs(gold, logs)
     options = ScoringOptions(thresholds, confidence_level, n_resamples, seed, per_group, by)
-    notes = [*_notes_on_logs(systems, logs), *_notes_on_logs(others, logs)]
-    ways = {str(logs[run.given]): run.name for run in (*systems, *others) if run.is_in(logs)}
-    if others and len(ways) > 1:
+    notes = [
+        note
+        for of_system in (*systems.values(), others)
+        for note in _notes_on_logs(of_system, logs)
+    ]
+    ways = {str(logs[run.given]): run.name for run in (*runs, *others) if run.is_in(logs)}
+    if len(ways) > 1 and (others or len(systems) > 1):
         told = "; ".join(f"{name} is {way}" for way, name in ways.items())
-        notes.append(f"The two systems were not asked alike: {told}.")
-    notes += [f"{n_left_out:,} rows of the split were not asked."] * bool(n_left_out)
+        notes.append(f"The systems were not asked alike: {told}.")
+    notes += _notes_on_limit(gold, n_left_out)
 
     def read(run: _Run) -> Any:
         table, found = read_predictions(gold, run.given, model_labels, run.name)
         notes.extend(found)
         return table
 
-    def results(run: _Run, other: _Run | None) -> dict[str, dict[str, Any]]:
-        table, compared = read(run), read(other) if other is not None else None
-        scores = score_predictions(gold.rows, gold.labels, gold.metrics, table, options, compared)
-        if told := [f"system:{logs[one.given]}" for one in (run, other) if one and one.is_in(logs)]:
-            for result in scores.values():
-                result["signature"] = "|".join([result["signature"], *told])
-        return scores
-
-    found: dict[str, Any] = {
+    if len(runs) > 1:
+        if per_group:
+            raise UsageError("Counts of groups are those of one run; give one file.")
+        tables = {name: [read(run) for run in of_system] for name, of_system in systems.items()}
+        files = {name: [run.name for run in of_system] for name, of_system in systems.items()}
+        return compare(gold, tables, options, files=files, notes=notes, scores=scores)
+    if scores:
+        raise UsageError("scores are those of a table of several systems.")
+    [run], other = runs, others[0] if others else None
+    table, compared = read(run), read(other) if other is not None else None
+    results = score_predictions(gold.rows, gold.labels, gold.metrics, table, options, compared)
+    facts = [f"dataset:{describe_rows(gold.description)}"]
+    facts += [f"system:{logs[one.given]}" for one in (run, other) if one and one.is_in(logs)]
+    for result in results.values():
+        result["signature"] = "|".join([result["signature"], *facts])
+    return {
         "dataset": gold.description,
-        "predictions": [run.name for run in systems],
+        "predictions": [run.name],
         "against": [run.name for run in others],
         "logs": [
             {
@@ -180,13 +194,16 @@ def score(
             for path, log in logs.items()
         ],
         "notes": notes,
+        "metrics": results,
     }
-    if len(systems) == 1:
-        return found | {"metrics": results(systems[0], others[0] if others else None)}
-    runs = [results(run, None) for run in systems]
-    other_runs = [results(run, None) for run in others]
-    summary = summarize_runs(runs, other_runs)
-    return found | {"runs": runs, "other_runs": other_runs, "summary": summary}
+
+
+def score_one(predictions: Any, dataset: str, **options: Any) -> dict[str, Any]:
+    """Score one run of one system; takes the arguments of ``score``."""
+    found = score(predictions, dataset, **options)
+    if isinstance(found, SystemTable):
+        raise UsageError("Expected the predictions of one run of one system.")
+    return found
 
 
 class _Run(NamedTuple):
@@ -199,19 +216,35 @@ class _Run(NamedTuple):
         return isinstance(self.given, Path) and self.given in logs
 
 
-def _as_runs(given: Any, what: str) -> list[_Run]:
-    """Return the runs of a system: of a list of files or tables each, of a list of labels one."""
+def _as_systems(given: Any, what: str) -> dict[str, list[_Run]]:
+    """Return the runs of each system by its name; of one without a name, ``what`` it is."""
     if isinstance(given, Iterator):
         given = list(given)
-    is_many = isinstance(given, list | tuple) and all(map(_is_run, given))
-    many = list(given) if is_many else [] if given is None else [given]
+    if isinstance(given, Mapping) and not {"id", "prediction"} & set(given):
+        return {str(name): _as_runs(runs, str(name)) for name, runs in given.items()}
+    if given is None or (isinstance(given, list | tuple) and not given):
+        return {}
+    runs = _as_runs(given, what)
+    names = [run.given.stem if isinstance(run.given, Path) else run.name for run in runs]
+    if len(set(names)) < len(names):
+        names = [str(run.given) if isinstance(run.given, Path) else run.name for run in runs]
+    if len(set(names)) < len(names):
+        [(name, _)] = Counter(names).most_common(1)
+        raise UsageError(f"{name} is given twice; expected a file for every run.")
+    return {name: [run] for name, run in zip(names, runs, strict=True)}
+
+
+def _as_runs(given: Any, name: str) -> list[_Run]:
+    """Return the runs: of a list of files or tables each of them, of a list of labels one."""
+    is_many = isinstance(given, list | tuple) and given and all(map(_is_run, given))
+    many = list(given) if is_many else [given]
     found = []
     for number, one in enumerate(many, 1):
         if isinstance(one, str | os.PathLike):
             path = local_path(one)
             found.append(_Run(path.name, path))
         else:
-            found.append(_Run(f"{what} {number}" if len(many) > 1 else what, one))
+            found.append(_Run(f"{name} {number}" if len(many) > 1 else name, one))
     return found
 
 
@@ -222,20 +255,19 @@ def _is_run(given: Any) -> bool:
     return isinstance(given, os.PathLike) or (is_table(given) and not isinstance(given, Mapping))
 
 
-def _check_runs(runs: Sequence[_Run], others: Sequence[_Run]) -> list[Path]:
-    """Check the number of runs, and that none is given twice; return those that are files."""
+def _check_runs(runs: Sequence[_Run], others: Sequence[_Run], *, is_table: bool) -> None:
+    """Check the number of runs, and that none is given twice."""
     if not runs:
         raise UsageError("There are no predictions; expected a file, a table or a column.")
-    if len(others) not in (0, len(runs)):
+    if others and (is_table or len(others) > 1):
         raise UsageError(
-            f"{len(runs)} files of predictions against {len(others)}; expected as many of both "
-            "systems, seed by seed."
+            "--against compares one file with another; several systems are compared by name: "
+            "NAME=FILE,FILE NAME=FILE."
         )
     files = [run.given for run in (*runs, *others) if isinstance(run.given, Path)]
     counts = Counter(path.resolve() for path in files)
     if repeated := [path for path, times in counts.items() if times > 1]:
         raise UsageError(f"{repeated[0].name} is given twice; expected a file for every run.")
-    return files
 
 
 def _notes_on_logs(runs: Sequence[_Run], logs: Mapping[Path, HarnessLog]) -> Iterator[str]:
@@ -254,6 +286,20 @@ def _notes_on_logs(runs: Sequence[_Run], logs: Mapping[Path, HarnessLog]) -> Ite
     if len(set(kinds)) > 1:
         told = "; ".join(f"{run.name} is {kind}" for run, kind in zip(runs, kinds, strict=True))
         yield f"The runs of one system are not alike: {told}."
+
+
+def _notes_on_limit(gold: GoldRows, n_left_out: int) -> Iterator[str]:
+    """Yield what it means that some rows were not asked."""
+    if not n_left_out:
+        return
+    yield f"{n_left_out:,} rows of the split were not asked."
+    n_groups = len(gold.rows["group"].drop_null().unique())
+    over_groups = [name for name in ("pattern_accuracy", "consistency") if name in gold.metrics]
+    if over_groups and n_groups:
+        yield (
+            f"Groups have {gold.rows.num_rows / n_groups:.1f} rows on average, and "
+            f"{over_groups[0]} is that of such small groups; with one row each it is the accuracy."
+        )
 
 
 def find_gold(
@@ -362,33 +408,7 @@ def show_scores(found: Mapping[str, Any], *, per_group: bool = False) -> str:
                 lines += ["", f"{metric}{of}, {title[0].lower()}{title[1:]}"]
                 lines += [show_rows_as_text(rows)]
         lines += ["", result["signature"]]
-    for metric, scores in found.get("summary", {}).items():
-        lines += ["", f"{metric}, mean and standard deviation of {len(found['runs'])} runs"]
-        signature = found["runs"][0][metric]["signature"]
-        lines += [show_rows_as_text(_summary_rows(scores)), "", signature]
     return "\n".join(lines)
-
-
-def _summary_rows(scores: Mapping[str, Mapping[str, Any]]) -> Rows:
-    heads = {
-        "mean": "mean",
-        "std": "std",
-        "other_mean": "other mean",
-        "other_std": "other std",
-        "difference": "difference",
-        "t": "t",
-        "p_value": "p (paired t)",
-    }
-    columns = [key for key in heads if key in next(iter(scores.values()))]
-    rows: Rows = [["score", *(heads[key] for key in columns)]]
-    for name, found in scores.items():
-        shown = {key: "" if found[key] is None else shorten(found[key]) for key in columns}
-        if "p_value" in shown:
-            shown["p_value"] = show_p_value(found["p_value"])
-        score, *value = name.split(", ", 1)  # the value of a column stays as it is
-        score = score.replace("macro_f1", "macro-F1").replace("_", " ")
-        rows.append([", ".join([score, *value]), *shown.values()])
-    return rows
 
 
 @needs_extra("plots", "A picture")
@@ -501,8 +521,8 @@ def _read_result(path: Path, metric: str) -> dict[str, Any]:
         raise UsageError(
             f"{path} is not valid JSON: {error}. Expected what nlihub score --json says."
         ) from None
-    if not isinstance(found, dict) or "runs" in found:
-        what = "the scores of several runs" if isinstance(found, dict) else "no result"
+    if not isinstance(found, dict) or "systems" in found:
+        what = "the scores of several systems" if isinstance(found, dict) else "no result"
         raise UsageError(f"{path} holds {what}; expected what nlihub score --json says of one run.")
     results = found.get("metrics", {metric: found})
     if metric not in results:

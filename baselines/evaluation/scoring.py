@@ -1,6 +1,5 @@
-"""Score predictions with every metric that applies, and summarize runs."""
+"""Score predictions with every metric that applies."""
 
-import statistics
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -8,13 +7,12 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ...loaders.errors import PredictionsError, UsageError
+from ...loaders.errors import UsageError
 from ...metrics.functional import (
     MetricInputError,
     cartography,
     consistency,
     nli_report,
-    paired_t_test,
     pattern_accuracy,
 )
 from ...metrics.inputs.files import probability_matrix
@@ -22,8 +20,10 @@ from ...metrics.thresholds import is_many
 from .predictions import has_probabilities
 
 #: SpaceNLI, Table 5; BioNLI, Figure 2, from 50 % in steps of 10.
-_PATTERN_THRESHOLDS = (0.5, 0.67, 0.9, 0.95, 1.0)
-_GROUP_THRESHOLDS = (0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
+THRESHOLDS = {
+    "pattern_accuracy": [0.5, 0.67, 0.9, 0.95, 1.0],
+    "consistency": [0.5, 0.6, 0.7, 0.8, 0.9, 1.0],
+}
 
 #: The scores of each metric that are averaged over runs.
 _SUMMARIZED = {
@@ -107,17 +107,16 @@ def score_predictions(
                         **probabilities, references=rows["label"], **groups, **shared
                     )
             else:
-                function, thresholds = {
-                    "pattern_accuracy": (pattern_accuracy, _PATTERN_THRESHOLDS),
-                    "consistency": (consistency, _GROUP_THRESHOLDS),
-                }[metric]
+                function = {"pattern_accuracy": pattern_accuracy, "consistency": consistency}[
+                    metric
+                ]
                 results[metric] = function(
                     **judged,
                     groups=rows["group"],
                     **categories,
                     **(broken_down if metric == "pattern_accuracy" else {}),
                     **shared,
-                    thresholds=_as_list(options.thresholds, thresholds),
+                    thresholds=_as_list(options.thresholds, THRESHOLDS[metric]),
                     per_group=options.per_group,
                 )
     except MetricInputError as error:  # the predictions were checked before
@@ -149,45 +148,6 @@ def _probabilities(
     if other is not None and has_probabilities(other):
         found["other_probabilities"] = probability_matrix(other, labels)[0]
     return found
-
-
-def summarize_runs(
-    runs: Sequence[Mapping[str, Mapping[str, Any]]],
-    others: Sequence[Mapping[str, Mapping[str, Any]]] = (),
-) -> dict[str, dict[str, dict[str, Any]]]:
-    """Compute mean and standard deviation of the scores over runs with several seeds.
-
-    Args:
-        runs: For each seed of a system, two or more, the result of ``score_predictions``.
-        others: For the same seeds of a second system, the results of ``score_predictions``.
-
-    Returns:
-        By metric and score, named as by ``flat_scores``: ``mean`` and ``std`` (over n - 1); with a
-        second system also ``other_std`` and what ``paired_t_test`` returns.
-
-    Raises:
-        PredictionsError: Some runs have probabilities, and others have none.
-
-    Source: SciNLI, Table 6, and MSciNLI, Table 4: mean and standard deviation over three seeds,
-        paired t-test.
-    """
-    if len({tuple(run) for run in (*runs, *others)}) > 1:
-        raise PredictionsError(
-            "Some files have probabilities and others do not; give them in all files or in none."
-        )
-    summary: dict[str, dict[str, dict[str, Any]]] = {}
-    for metric in runs[0]:
-        columns = [flat_scores(metric, run[metric]) for run in runs]
-        other_columns = [flat_scores(metric, run[metric]) for run in others]
-        summary[metric] = {}
-        for score in columns[0]:
-            values = [column[score] for column in columns]
-            found = {"mean": statistics.fmean(values), "std": statistics.stdev(values)}
-            if other_columns:
-                others_ = [column[score] for column in other_columns]
-                found |= {"other_std": statistics.stdev(others_)} | paired_t_test(values, others_)
-            summary[metric][score] = found
-    return summary
 
 
 def flat_scores(metric: str, result: Mapping[str, Any]) -> dict[str, float]:

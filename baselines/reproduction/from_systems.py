@@ -9,7 +9,7 @@ from typing import Any
 
 from ...builders.core.registry import builders, get_builder
 from ...loaders.errors import PredictionsError, UsageError, needs_extra
-from ..evaluation.score import plot, score
+from ..evaluation.score import plot, score_one
 from ..evaluation.scoring import all_scores
 from ..reports.comparisons import compare_by
 from ..reports.names import (
@@ -112,8 +112,8 @@ def _read_systems(
         else:
             found = _score(entry, path, inputs, options)
         try:
-            runs = found.get("runs") or [found["metrics"]]
-            yield _scored(entry, tests, name, "", [(found["dataset"], runs, runs[0])])
+            metrics = found["metrics"]
+            yield _scored(entry, tests, name, "", [(found["dataset"], [metrics], metrics)])
         except (KeyError, TypeError, AttributeError) as error:
             raise UsageError(
                 f"The result {name} is malformed ({error!r}); expected what nlihub score --json "
@@ -158,7 +158,7 @@ def _score(entry: Entry, path: Path, inputs: Inputs, options: Options) -> dict[s
         dataset, folder = str(inputs["version"][0]), None
     by = entry.options.get("by", ())
     split = next(iter(options.splits), None)
-    return score(path, dataset, config=options.config, split=split, folder=folder, by=by)
+    return score_one(path, dataset, config=options.config, split=split, folder=folder, by=by)
 
 
 def _is_of(

@@ -105,7 +105,7 @@ def _is_result(path: Path) -> bool:
         found = parse_json(path.read_text(encoding="utf-8"))
     except ValueError:
         return False
-    return isinstance(found, dict) and "dataset" in found and bool({"metrics", "runs"} & set(found))
+    return isinstance(found, dict) and {"dataset", "metrics"} <= set(found)
 
 
 def describe(inputs: Inputs) -> list[str]:

@@ -4,6 +4,7 @@ from .bars import plot_breakdown, plot_categories, plot_possible_perturbations, 
 from .curves import plot_consistency, plot_pattern_accuracy
 from .figures import check_picture_name, save_figure
 from .maps import plot_cartography, plot_patterns
+from .systems import plot_systems
 
 __all__ = [
     "check_picture_name",
@@ -15,5 +16,6 @@ __all__ = [
     "plot_patterns",
     "plot_possible_perturbations",
     "plot_recall",
+    "plot_systems",
     "save_figure",
 ]

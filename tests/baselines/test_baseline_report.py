@@ -17,7 +17,6 @@ from nlihub.baselines.evaluation.scoring import (
     ScoringOptions,
     all_scores,
     score_predictions,
-    summarize_runs,
 )
 from nlihub.baselines.presets import PRESETS, get_preset
 from nlihub.baselines.reports import benchmarks
@@ -607,21 +606,6 @@ def test_malformed_predictions_are_refused(small, tmp_path):
     (small / "tiny" / name).write_text("no Parquet")
     with pytest.raises(PredictionsError, match="cannot be read"):
         write_report([small], tmp_path / "report")
-
-
-@pytest.mark.parametrize("name", ["scinli", "mscinli", "bionli", "spacenli"])
-def test_scores_are_named_as_summaries_name_them(name):
-    gold = make_gold(name, get_builder(name).SPEC.default_config, 400)
-    runs = [
-        score_predictions(
-            gold.rows, gold.labels, gold.metrics, predict(gold, 0.7, seed), ScoringOptions()
-        )
-        for seed in (1, 2)
-    ]
-    flat = [all_scores(run) for run in runs]
-    for scores in summarize_runs(runs).values():
-        for score, found in scores.items():
-            assert statistics.fmean(part[score] for part in flat) == pytest.approx(found["mean"])
 
 
 def test_scores_by_category():

@@ -66,9 +66,9 @@ def test_a_log_is_scored_like_a_file(small, version, digest, tmp_path, write, is
     expected = nlihub.score(file, str(gold), confidence_level=0.9, n_resamples=99)
     assert found["dataset"]["rows"] == len(rows)
     for metric, result in expected["metrics"].items():
-        signature, _, system = found["metrics"][metric].pop("signature").rpartition("|system:")
-        assert "prompt:p1,answers:generated" in system
-        assert signature == result.pop("signature")
+        signature, _, rest = found["metrics"][metric].pop("signature").partition("|dataset:")
+        assert "prompt:p1,answers:generated" in rest
+        assert signature == result.pop("signature").partition("|dataset:")[0]
         assert found["metrics"][metric] == result
     is_left_out = (
         f"{len(version) - len(rows):,} rows of the split were not asked." in found["notes"]
@@ -92,7 +92,7 @@ def test_logs_of_two_harnesses_are_compared(small, version, digest, tmp_path):
     one = lm_eval_log(rows, digest, tmp_path)
     other = lighteval_log(rows[::-1], digest, tmp_path)
     found = nlihub.score(one, str(small), against=other)
-    told = "The two systems were not asked alike: samples_open_spacenli_p1_gen_"
+    told = "The systems were not asked alike: samples_open_spacenli_p1_gen_"
     assert any(note.startswith(told) and "shots:4; " in note for note in found["notes"])
     found = found["metrics"]["nli_report"]
     assert found["comparison"]["accuracy"]["other"] == found["accuracy"]
@@ -218,12 +218,12 @@ def test_a_failed_call_of_lighteval_is_an_empty_text(small, version, digest, tmp
 def test_runs_of_one_system_that_are_not_alike(small, version, digest, tmp_path):
     rows = version[:60]
     logs = [lm_eval_log(rows, digest, tmp_path), lighteval_log(rows, digest, tmp_path)]
-    [note, *_] = nlihub.score(logs, str(small))["notes"]
+    [note, *_] = nlihub.score({"s": logs}, str(small)).notes
     assert note.startswith("The runs of one system are not alike: samples_open_spacenli_p1_gen_")
     assert "is lm_eval 0.4.13,prompt:p1" in note and "is lighteval,prompt:p1" in note
     (tmp_path / "again").mkdir()
     logs[1] = lm_eval_log(rows[::-1], digest, tmp_path / "again")
-    assert "not alike" not in " ".join(nlihub.score(logs, str(small))["notes"])
+    assert "not alike" not in " ".join(nlihub.score({"s": logs}, str(small)).notes)
 
 
 def change_row(path, change):

@@ -3,7 +3,6 @@
 import json
 import os
 import re
-import statistics
 import subprocess
 import sys
 
@@ -75,7 +74,9 @@ def test_scores_are_those_of_the_metrics(built, rows, tmp_path, ending):
         zip(predictions["id"].to_pylist(), predictions["prediction"].to_pylist(), strict=True)
     )
     ordered = [by_id[i] for i in rows["id"].to_pylist()]
-    assert found["metrics"]["pattern_accuracy"] == functional.pattern_accuracy(
+    signature = found["metrics"]["pattern_accuracy"].pop("signature")
+    assert "|dataset:open_spacenli@1.0.0/default/test,33000," in signature
+    expected = functional.pattern_accuracy(
         ordered,
         rows["label"],
         rows["group"],
@@ -84,6 +85,8 @@ def test_scores_are_those_of_the_metrics(built, rows, tmp_path, ending):
         thresholds=[0.5, 0.67, 0.9, 0.95, 1.0],
         per_group=True,
     )
+    assert signature.startswith(expected.pop("signature"))
+    assert found["metrics"]["pattern_accuracy"] == expected
     report = functional.nli_report(ordered, rows["label"], labels=LABELS)
     assert found["metrics"]["nli_report"]["macro_f1"] == report["macro_f1"]
     assert found["metrics"]["cartography"]["n_samples"] == rows.num_rows
@@ -239,9 +242,10 @@ def test_a_table_of_predictions_is_scored_by_its_ids(built, rows, tmp_path, kind
     assert found["metrics"] == expected["metrics"]
     assert found["notes"][0] == "predictions: these columns are not used: note."
     if kind != "mapping":
-        runs = nlihub.score([given[0], files[1]], str(built))
-        assert runs["predictions"] == ["predictions 1", "1.parquet"]
-        assert runs["summary"] == nlihub.score(files, str(built))["summary"]
+        two = nlihub.score([given[0], files[1]], str(built))
+        assert two.systems == {"predictions 1": ["predictions 1"], "1": ["1.parquet"]}
+        of_files = nlihub.score(files, str(built))
+        assert [s.mean for s in two.scores] == [s.mean for s in of_files.scores]
 
 
 @pytest.mark.parametrize(
@@ -385,8 +389,9 @@ def test_what_is_not_there(built, rows, tmp_path):
         nlihub.score(path, str(built), config="projectiv")
     with pytest.raises(UnknownNameError):
         nlihub.score(path, "open_spacenl")
-    with pytest.raises(UsageError, match="as many of both systems"):
-        nlihub.score([path, path], str(built), against=path)
+    other = write(predict(rows, 1), tmp_path / "o.csv")
+    with pytest.raises(UsageError, match="compares one file with another"):
+        nlihub.score([path, other], str(built), against=write(predict(rows, 2), tmp_path / "q.csv"))
     with pytest.raises(PredictionsError, match="expected a file that ends in"):
         nlihub.score(write(predict(rows, 0), tmp_path / "p.txt"), str(built))
 
@@ -400,34 +405,17 @@ def test_configs_and_splits(built, rows, tmp_path):
         assert found["metrics"]["nli_report"]["n_samples"] == table.num_rows
 
 
-def test_runs_with_several_seeds(built, rows, tmp_path):
-    paths = [write(predict(rows, seed), tmp_path / f"{seed}.parquet") for seed in range(6)]
-    found = nlihub.score(paths[:3], str(built), against=paths[3:])
-    scores = [run["nli_report"]["macro_f1"] for run in found["runs"]]
-    others = [run["nli_report"]["macro_f1"] for run in found["other_runs"]]
-    summary = found["summary"]["nli_report"]["macro_f1"]
-    assert summary["mean"] == statistics.fmean(scores)
-    assert summary["std"] == statistics.stdev(scores)
-    expected = functional.paired_t_test(scores, others)
-    assert {key: summary[key] for key in expected} == expected
-    assert "pattern_accuracy 0.95" in found["summary"]["pattern_accuracy"]
-    assert "f1 neutral" in found["summary"]["nli_report"]
-    bare = write(predict(rows, 9, probabilities=False), tmp_path / "bare.csv")
-    for files in ([paths[0], bare], [bare, paths[0]]):
-        with pytest.raises(
-            PredictionsError, match="Some files have probabilities and others do not"
-        ):
-            nlihub.score(files, str(built))
-
-
 def test_a_run_is_given_once(built, rows, tmp_path):
     paths = [write(predict(rows, seed), tmp_path / f"{seed}.parquet") for seed in range(2)]
-    for files, others in ((paths[:1] * 2, []), (paths[:1], paths[:1])):
+    for files, others in (
+        (paths[:1] * 2, []),
+        (paths[:1], paths[:1]),
+        ({"a": paths[0], "b": paths[0]}, []),
+    ):
         with pytest.raises(UsageError, match=r"0.parquet is given twice"):
             nlihub.score(files, str(built), against=others)
-    for options in ({"confidence_level": 0.9}, {"per_group": True}):
-        with pytest.raises(UsageError, match="are those of one run"):
-            nlihub.score(paths, str(built), **options)
+    with pytest.raises(UsageError, match="are those of one run"):
+        nlihub.score(paths, str(built), per_group=True)
 
 
 def test_what_may_not_be_meant_is_noted(built, rows, tmp_path):
@@ -582,7 +570,7 @@ def test_on_the_command_line(built, rows, tmp_path):
     )
     assert "|test:exchange|" in done.stdout and "by pattern" in done.stdout
     done = run("score", "0.csv", "1.csv", "--dataset", built, cwd=tmp_path)
-    assert "nli_report, mean and standard deviation of 2 runs" in done.stdout
+    assert "macro-F1" in done.stdout and "*: the best" in done.stdout
     assert "nlihub: note: 0.csv: these columns are not used: note." in done.stderr
     done = run("score", "0.csv", "1.csv", "--dataset", built, "--json", cwd=tmp_path)
     (tmp_path / "runs.json").write_text(done.stdout)
@@ -630,7 +618,7 @@ def test_on_the_command_line(built, rows, tmp_path):
         (["categories", "0.csv", "-o", "x.png"], "is not valid JSON"),
         (["categories", "nothing.json", "-o", "x.png"], "There is no file nothing.json"),
         (["cartography", "0.json", "0.json", "-o", "x.png"], "expected one each, all different"),
-        (["cartography", "runs.json", "-o", "x.png"], "holds the scores of several runs"),
+        (["cartography", "runs.json", "-o", "x.png"], "holds the scores of several systems"),
     ):
         done = run("plot", *arguments, cwd=tmp_path)
         assert (done.returncode, done.stdout) == (2, "")

@@ -44,7 +44,7 @@ class ErrorOptions:
     coders: PositiveInt | None = None
     """People who code every error; default 2."""
 
-    def plan(self, predictions: Sequence[Path]) -> "Callable[..., ErrorsSample] | None":
+    def plan(self, predictions: Any) -> "Callable[..., ErrorsSample] | None":
         """Check the options before anything is scored; return the draw, None where none is asked.
 
         Raises:
@@ -58,7 +58,7 @@ class ErrorOptions:
             return None
         if self.codes is None or self.errors_to is None:
             raise UsageError("--errors needs a coding scheme and a folder: --codes, --errors-to.")
-        if len(predictions) > 1:
+        if not isinstance(predictions, Path):
             raise UsageError("Errors are drawn of one run; give one file of predictions.")
         from .. import annotation
         from ..baselines.evaluation.errors import check_output
@@ -68,7 +68,7 @@ class ErrorOptions:
         check_output(self.errors_to)
         return partial(
             annotation.sample_errors,
-            predictions[0],
+            predictions,
             output=self.errors_to,
             codes=self.codes,
             n_errors=self.errors,
@@ -77,8 +77,26 @@ class ErrorOptions:
         )
 
 
+def _parse_systems(given: Sequence[str]) -> Any:
+    """Return files, or where some are named the files of each system by its name."""
+    systems: dict[str, list[Path]] = {}
+    for text in given:
+        name, equals, files = text.partition("=")
+        if Path(text).exists() or not equals:
+            name, files = Path(text).stem, text
+            paths = [Path(text)]
+        else:
+            paths = [Path(file) for file in files.split(",")]
+        if name in systems:
+            raise UsageError(f"Two systems are called {name}; name each once: NAME=FILE,FILE.")
+        systems[name] = paths
+    if len(given) == 1 and not given[0].partition("=")[1]:
+        return Path(given[0])
+    return systems
+
+
 def score_command(
-    *predictions: Input,
+    *predictions: Annotated[str, Parameter(required=True, metavar="[NAME=]FILE,...")],
     dataset: Dataset,
     config: str | None = None,
     split: str | None = None,
@@ -89,37 +107,44 @@ def score_command(
     seed: NonNegativeInt = 0,
     per_group: bool = False,
     by: Annotated[Names, Parameter(metavar="COLUMN,...")] = (),
+    show: Annotated[Names, Parameter(name="--scores", metavar="SCORE,...")] = (),
     model_labels: Labels = (),
     errors: ErrorOptions = ErrorOptions(),
     folder: From = None,
+    form: Annotated[
+        Literal["text", "markdown", "latex", "csv", "json"], Parameter(name="--format")
+    ] = "text",
     as_json: Json = False,
 ) -> None:
     """Score predictions with every metric that applies to a dataset.
 
     A file has the columns id and prediction (a label), and perhaps probability_LABEL for every
-    label. Logs of lm_eval, lighteval and Inspect are read, too. Several files are the runs of one
-    system with several seeds: mean, standard deviation and, with as many files --against, the
-    paired t-test.
+    label. Logs of lm_eval, lighteval and Inspect are read, too. Several systems make a table: every
+    score with its interval, each system tested against the best. Several files under one name are
+    runs with several seeds.
 
     Args:
-        predictions: CSV, JSONL or Parquet, or logs of a harness.
+        predictions: CSV, JSONL or Parquet, or logs of a harness; base=a.csv big=b1.csv,b2.csv.
         dataset: Name of a dataset, folder of a built version, or a sample.
         config: Config; default that of the dataset.
         split: Split; default test.
-        against: Predictions of a second system to compare with; may be repeated.
+        against: Predictions of a second system to compare one with.
         thresholds: Consistency thresholds; default those of the papers.
         confidence_level: Coverage of intervals, e.g. 0.95; default none.
         resamples: Drawn exchanges in a test of two systems.
         seed: Seed of the draws in a test and for --errors.
         per_group: Add the counts of every group.
         by: Break scores down by columns of the dataset; A+B crosses two.
+        show: Scores that the table of several systems shows, e.g. macro_f1,accuracy.
         model_labels: Labels in the order of the ids in the predictions.
+        form: Form of the table of several systems; --json is that of all answers.
     """
     from ..baselines.evaluation import score as scores
 
-    draw = errors.plan(predictions)
+    systems = _parse_systems(predictions)
+    draw = errors.plan(systems)
     found = scores.score(
-        predictions,
+        systems,
         dataset,
         config=config,
         split=split,
@@ -130,9 +155,22 @@ def score_command(
         seed=seed,
         per_group=per_group,
         by=by,
+        scores=show,
         model_labels=model_labels,
         folder=folder,
     )
+    if not isinstance(found, dict):
+        for note in found.notes:
+            tell(f"note: {note}")
+        forms = {"markdown": found.to_markdown, "latex": found.to_latex, "csv": found.to_csv}
+        is_json = as_json or form == "json"
+        answer(found.as_json(), is_json, lambda: forms.get(form, found.__str__)().rstrip())
+        return
+    if form not in ("text", "json"):
+        raise UsageError(
+            f"--format {form} is one of the table of several systems; give their names."
+        )
+    as_json |= form == "json"
     for note in found["notes"]:
         tell(f"note: {note}")
     if draw is not None:

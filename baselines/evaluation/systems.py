@@ -1,0 +1,439 @@
+"""Compare systems, each with one seed or several: every score, its interval and its test."""
+
+import statistics
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from importlib.metadata import version
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from ...loaders.errors import UnknownNameError, UsageError, needs_extra
+from ...metrics.confusion import distinct_rows, joint_counts, ratio
+from ...metrics.inference import (
+    Inference,
+    Ratio,
+    compare_systems,
+    confidence_intervals,
+    correct_by_holm,
+    read_inference,
+)
+from ...metrics.inputs.breakdown import read_breakdowns
+from ...metrics.inputs.labels import list_names
+from ...metrics.inputs.problems import MetricInputError, Problems
+from ...metrics.ratios import class_ratios, group_ratios
+from ...metrics.thresholds import Thresholds, read_thresholds
+from .gold import GoldRows
+from .scoring import THRESHOLDS, ScoringOptions
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+#: Below this many combinations of answers, rows are told apart by one number.
+_MAX_COMBINATIONS = 1 << 62
+
+
+@dataclass(frozen=True, slots=True)
+class SystemScore:
+    """A score of a system, on all rows or on a part of them; shares are from 0 to 1.
+
+    Attributes:
+        score: Its name, such as ``macro_f1``, ``f1 neutral`` or ``pattern_accuracy 0.95``.
+        by: The column that scores are broken down by; None for all rows.
+        part: The value of the column; None for all rows.
+        system: The name of the system.
+        n_seeds: Number of its runs.
+        n_rows: Number of rows.
+        mean: The score, the mean over the runs.
+        std: Standard deviation over the runs (n - 1); None for one run.
+        low: Low end of the confidence interval; None if there are fewer than five units.
+        high: High end.
+        difference: The score less that of the best system, tested by exchange.
+        p_value: Two-sided; None for the best system.
+        p_corrected: The same, corrected by Holm's method over all tests of the score.
+        is_best: Whether no system scores higher.
+        is_close: Whether it is not significantly worse than the best.
+    """
+
+    score: str
+    by: str | None
+    part: str | None
+    system: str
+    n_seeds: int
+    n_rows: int
+    mean: float
+    std: float | None
+    low: float | None
+    high: float | None
+    difference: float | None = None
+    p_value: float | None = None
+    p_corrected: float | None = None
+    is_best: bool = False
+    is_close: bool = False
+
+
+@dataclass(frozen=True)
+class SystemTable:
+    """The scores of systems, as a table for a paper; printing it shows it as text.
+
+    Attributes:
+        dataset: What was scored: name, version, config, split, number and digest of the rows.
+        systems: The files, or names, of each system's runs.
+        scores: All scores, by part, score and system.
+        confidence_level: Coverage of the intervals; tests are at 1 less this.
+        signature: All that the scores depend on, in one line.
+        notes: What may not be meant.
+        shown: The names of the scores that the table shows.
+    """
+
+    dataset: Mapping[str, Any]
+    systems: Mapping[str, Sequence[str]]
+    scores: Sequence[SystemScore]
+    confidence_level: float
+    signature: str
+    notes: Sequence[str]
+    shown: Sequence[str]
+
+    def as_json(self) -> dict[str, Any]:
+        """Return everything in plain types; ``pandas.DataFrame(found["scores"])`` is its table."""
+        return {
+            "dataset": dict(self.dataset),
+            "systems": {name: list(files) for name, files in self.systems.items()},
+            "scores": [asdict(score) for score in self.scores],
+            "confidence_level": self.confidence_level,
+            "notes": list(self.notes),
+            "signature": self.signature,
+        }
+
+    @needs_extra("pandas", "A data frame")
+    def to_pandas(self) -> "pd.DataFrame":
+        """Return a data frame with a row for each score of each system."""
+        import pandas as pd
+
+        return pd.DataFrame([asdict(score) for score in self.scores])
+
+    def to_csv(self) -> str:
+        """Return CSV with a line for each score of each system."""
+        from .tables import as_csv
+
+        return as_csv(self)
+
+    def to_markdown(self) -> str:
+        """Return a table in Markdown: the best of each score in bold."""
+        from .tables import as_markdown
+
+        return as_markdown(self)
+
+    def to_latex(self, *, caption: str | None = None, label: str | None = None) -> str:
+        """Return a table in LaTeX, which needs the package booktabs.
+
+        Args:
+            caption: The caption; None names the dataset.
+            label: The label; None makes ``tab:DATASET``.
+        """
+        from .tables import as_latex
+
+        return as_latex(self, caption=caption, label=label)
+
+    def plot(self) -> Any:
+        """Return a matplotlib figure of the scores that the table shows, with their intervals."""
+        from ...metrics.plots import plot_systems
+
+        return plot_systems([asdict(score) for score in self.scores if score.score in self.shown])
+
+    def __str__(self) -> str:
+        from .tables import as_text
+
+        return as_text(self)
+
+
+def compare(
+    gold: GoldRows,
+    systems: Mapping[str, Sequence[pa.Table]],
+    options: ScoringOptions,
+    *,
+    files: Mapping[str, Sequence[str]],
+    notes: Sequence[str] = (),
+    scores: Sequence[str] = (),
+) -> SystemTable:
+    """Score systems, and test each against the best.
+
+    A score of several runs is their mean. For intervals and tests the counts of a unit, a group or
+    else a row, are averaged over the runs; then whole units are exchanged between two systems.
+
+    Args:
+        gold: n rows.
+        systems: For each system the predictions of its runs, in the order of the rows.
+        options: Thresholds, level, draws, and the columns to break scores down by.
+        files: The names of the runs of each system.
+        notes: What may not be meant.
+        scores: The scores to show; none shows those of all rows but F1 by class, or of parts the
+            first.
+
+    Raises:
+        UsageError: An option is out of its range, or scores cannot be broken down by a column.
+        UnknownNameError: There is no such score.
+    """
+    problems = Problems()
+    inference = read_inference(
+        options.confidence_level, options.n_resamples, options.seed, problems
+    )
+    levels = {
+        metric: read_thresholds(options.thresholds or default, problems)
+        for metric, default in THRESHOLDS.items()
+        if metric in gold.metrics
+    }
+    names = pa.array(gold.labels).take(gold.rows["label"].combine_chunks())
+    data = {name: gold.rows[name] for name in gold.rows.column_names} | {"label": names}
+    breakdowns = read_breakdowns(list(options.by) or None, data, {}, problems)
+    try:
+        problems.check()
+    except MetricInputError as error:
+        raise UsageError(str(error)) from None
+    rows = _Rows.of(gold, systems, levels, inference)
+    if breakdowns:
+        found = [
+            score
+            for column, breakdown in breakdowns.items()
+            for part, chosen in breakdown.score(lambda of_part: {"rows": of_part}).items()
+            for score in rows.score(chosen["rows"], column, str(part))
+        ]
+    else:
+        found = list(rows.score(np.arange(len(rows.gold)), None, None))
+    found = _correct(found, 1 - inference.confidence_level)
+    known = list(dict.fromkeys(score.score for score in found))
+    for name in scores:
+        if name not in known:
+            raise UnknownNameError.of("score", name, known)
+    main = [name for name in known if not name.startswith("f1 ")]
+    return SystemTable(
+        dataset=gold.description,
+        systems=files,
+        scores=found,
+        confidence_level=inference.confidence_level,
+        signature=_sign(gold, files, levels, inference, list(breakdowns)),
+        notes=notes,
+        shown=list(scores) or (main[:1] if breakdowns else main),
+    )
+
+
+@dataclass(frozen=True)
+class _Rows:
+    """The gold labels and the answers of all runs, as positions in the label set.
+
+    Attributes:
+        gold: ``(n,)``.
+        groups: Number of each row's group, ``(n,)``; None where rows are the units.
+        systems: For each system the answers of its runs, ``(n,)`` each; the next position after
+            the labels stands for no answer.
+        labels: The label set.
+        levels: The thresholds of each metric over groups.
+        inference: The options of intervals and tests.
+    """
+
+    gold: np.ndarray
+    groups: np.ndarray | None
+    systems: Mapping[str, Sequence[np.ndarray]]
+    labels: Sequence[str]
+    levels: Mapping[str, Thresholds]
+    inference: Inference
+
+    @classmethod
+    def of(
+        cls,
+        gold: GoldRows,
+        systems: Mapping[str, Sequence[pa.Table]],
+        levels: Mapping[str, Thresholds],
+        inference: Inference,
+    ) -> "_Rows":
+        column = gold.rows["group"]
+        groups = None
+        if column.null_count < len(column):
+            groups = column.combine_chunks().dictionary_encode().indices.to_numpy()
+        codes = {name: [_codes(run, gold.labels) for run in runs] for name, runs in systems.items()}
+        references = gold.rows["label"].to_numpy().astype(np.int64)
+        return cls(references, groups, codes, gold.labels, levels, inference)
+
+    def score(self, rows: np.ndarray, by: str | None, part: str | None) -> Iterator[SystemScore]:
+        """Yield the scores of all systems on some rows; the p-values are not corrected yet."""
+        values: dict[str, dict[str, list[float]]] = {}
+        intervals = {}
+        for name, runs in self.systems.items():
+            [measured], counts = self._measure(rows, [runs])
+            values[name] = {
+                score: [_value(run[score], counts) for run in measured] for score in measured[0]
+            }
+            intervals[name] = confidence_intervals(_average(measured), self.inference, counts)
+        means = {
+            name: {score: statistics.fmean(runs) for score, runs in scores.items()}
+            for name, scores in values.items()
+        }
+        scores = list(next(iter(means.values())))
+        best = {score: max(means, key=lambda name: means[name][score]) for score in scores}
+        tests = self._test(rows, best)
+        for score in scores:
+            for name in self.systems:
+                of_runs = values[name][score]
+                low, high = intervals[name][score] or (None, None)
+                test = tests.get((score, name), {})
+                yield SystemScore(
+                    score=score,
+                    by=by,
+                    part=part,
+                    system=name,
+                    n_seeds=len(of_runs),
+                    n_rows=len(rows),
+                    mean=means[name][score],
+                    std=statistics.stdev(of_runs) if len(of_runs) > 1 else None,
+                    low=low,
+                    high=high,
+                    difference=test.get("difference"),
+                    p_value=test.get("p_value"),
+                    is_best=means[name][score] == means[best[score]][score],
+                )
+
+    def _test(self, rows: np.ndarray, best: Mapping[str, str]) -> dict[tuple[str, str], Any]:
+        """Test each system against the best of each score, by score and name of the system."""
+        found: dict[tuple[str, str], Any] = {}
+        for winner in dict.fromkeys(best.values()):
+            scores = [score for score, name in best.items() if name == winner]
+            for name in self.systems:
+                if name != winner:
+                    measured, counts = self._measure(
+                        rows, [self.systems[name], self.systems[winner]]
+                    )
+                    pair = [{score: _average(runs)[score] for score in scores} for runs in measured]
+                    compared = compare_systems(pair, self.inference, counts)
+                    found |= {(score, name): test for score, test in compared.items()}
+        return found
+
+    def _measure(
+        self, rows: np.ndarray, systems: Sequence[Sequence[np.ndarray]]
+    ) -> tuple[list[list[dict[str, Ratio]]], np.ndarray | None]:
+        """Return the scores of each run of some systems as ratios over units.
+
+        Returns:
+            The scores of each run of each system by name, and the number of equal units in each
+            row of the ratios; None means one each.
+        """
+        gold, counts = self.gold[rows], None
+        systems = [[codes[rows] for codes in runs] for runs in systems]
+        n_labels, bound = len(self.labels), len(self.labels) + 1
+        n_runs = sum(map(len, systems))
+        if self.groups is not None:
+            units = np.unique(self.groups[rows], return_inverse=True)[1].reshape(-1)
+        else:
+            if bound ** (n_runs + 1) < _MAX_COMBINATIONS:  # rows with the same answers are one unit
+                answers = [gold, *(codes for runs in systems for codes in runs)]
+                (gold, *distinct), counts = distinct_rows(answers, bound)
+                ends = np.cumsum([len(runs) for runs in systems])[:-1].tolist()
+                systems = [
+                    distinct[start:end]
+                    for start, end in zip([0, *ends], [*ends, n_runs], strict=True)
+                ]
+            units = np.arange(len(gold))
+        n_units = int(units.max()) + 1
+        return [
+            [
+                self._ratios(joint_counts((units, n_units), (gold, n_labels), (codes, bound)))
+                for codes in runs
+            ]
+            for runs in systems
+        ], counts
+
+    def _ratios(self, table: np.ndarray) -> dict[str, Ratio]:
+        """Return the scores by name.
+
+        Args:
+            table: Rows of each unit by gold label, then by predicted label or no answer.
+        """
+        found = class_ratios(table)
+        by_class = {f"f1 {label}": found.pop(str(i)) for i, label in enumerate(self.labels)}
+        n_correct, n_rows = np.trace(table, axis1=1, axis2=2), table.sum(axis=(1, 2))
+        for metric, levels in self.levels.items():
+            of_groups = group_ratios(n_correct, n_rows, levels)
+            for place, level in enumerate(levels.shares):
+                found[f"{metric} {float(level)}"] = of_groups[str(place)]
+            if of_groups["area_under_curve"] is not of_groups["accuracy"]:
+                found["area_under_curve"] = of_groups["area_under_curve"]
+        return found | by_class
+
+
+def _codes(predictions: pa.Table, labels: Sequence[str]) -> np.ndarray:
+    """Return predictions as positions in the label set, and the next one for no answer."""
+    column = predictions["prediction"].combine_chunks()
+    if not pa.types.is_integer(column.type):
+        column = pc.index_in(column.cast(pa.string()), pa.array(labels))
+    codes: np.ndarray = column.cast(pa.int64()).fill_null(len(labels)).to_numpy()
+    return codes
+
+
+def _average(runs: Sequence[Mapping[str, Ratio]]) -> dict[str, Ratio]:
+    """Average the ratios of several runs over the same units."""
+    return {
+        score: Ratio(*(np.mean([run[score][part] for run in runs], axis=0) for part in (0, 1)))
+        for score in runs[0]
+    }
+
+
+def _value(found: Ratio, counts: np.ndarray | None) -> float:
+    weights = np.ones(len(found.numerators)) if counts is None else counts
+    return float(ratio(weights @ found.numerators, weights @ found.denominators).mean())
+
+
+def _correct(scores: Sequence[SystemScore], alpha: float) -> list[SystemScore]:
+    """Correct the p-values of each score over all of its tests."""
+    corrected: dict[int, float | None] = {}
+    for name in dict.fromkeys(one.score for one in scores):
+        places = [place for place, one in enumerate(scores) if one.score == name]
+        p_values = correct_by_holm([scores[place].p_value for place in places])
+        corrected |= dict(zip(places, p_values, strict=True))
+    return [
+        replace(
+            one,
+            p_corrected=corrected[place],
+            is_close=not one.is_best and (p := corrected[place]) is not None and p >= alpha,
+        )
+        for place, one in enumerate(scores)
+    ]
+
+
+def _sign(
+    gold: GoldRows,
+    files: Mapping[str, Sequence[str]],
+    levels: Mapping[str, Thresholds],
+    inference: Inference,
+    by: Sequence[str],
+) -> str:
+    """Return all that the scores depend on, in one line."""
+    has_groups = gold.rows["group"].null_count < gold.rows.num_rows
+    facts = {
+        "dataset": describe_rows(gold.description),
+        "labels": list_names(gold.labels),
+        "systems": ",".join(f"{name}*{len(runs)}" for name, runs in files.items()),
+        "thresholds": next((str(found) for found in levels.values()), None),
+        "by": list_names(by) or None,
+        "units": "groups" if has_groups else "rows",
+        "intervals": "korn-graubard",
+        "confidence": inference.confidence_level,
+        "test": "exchange,holm" if len(files) > 1 else None,
+        "resamples": inference.n_resamples if len(files) > 1 else None,
+        "seed": inference.seed if len(files) > 1 else None,
+    }
+    parts = [f"{key}:{value}" for key, value in facts.items() if value is not None]
+    return "|".join([f"nlihub:{version('nlihub')}", *parts])
+
+
+def describe_rows(description: Mapping[str, Any]) -> str:
+    """Name scored rows in a signature: ``spacenli@1.0.0/default/test,32000,d41d8cd9``.
+
+    Args:
+        description: The ``description`` of the gold rows.
+    """
+    place = [description[key] for key in ("config", "split") if description[key] is not None]
+    number = description["version"]
+    name = description["name"] + (f"@{number}" if number is not None else "")
+    digest = description["digest"].rpartition(":")[2][:8]
+    return ",".join(["/".join([name, *place]), str(description["rows"]), digest])

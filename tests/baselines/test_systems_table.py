@@ -1,0 +1,250 @@
+"""The table of several systems: scores, intervals, tests, and its forms."""
+
+import csv
+import io
+import itertools
+import json
+import random
+import re
+import statistics
+
+import pyarrow as pa
+import pytest
+from command_line import run_command
+from nlihub.loaders.errors import UnknownNameError, UsageError
+from nlihub.metrics import functional
+
+import nlihub
+
+LABELS = ("entailment", "neutral", "contradiction")
+N_GROUPS = 9
+
+
+@pytest.fixture(scope="module")
+def rows(tmp_path_factory):
+    """A file of nine patterns with four rows each, of three categories."""
+    path = tmp_path_factory.mktemp("rows") / "rows.jsonl"
+    lines = [
+        {"id": f"{g}-{n}", "label": LABELS[g % 3], "group": f"g{g}", "category": f"c{g // 3}"}
+        for g in range(N_GROUPS)
+        for n in range(4)
+    ]
+    path.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    return path, lines
+
+
+def answer(lines, share, seed):
+    """Predictions of which about a share is right."""
+    draw = random.Random(seed)
+    return pa.table(
+        {
+            "id": [line["id"] for line in lines],
+            "prediction": [
+                line["label"] if draw.random() < share else draw.choice(LABELS) for line in lines
+            ],
+        }
+    )
+
+
+@pytest.fixture(scope="module")
+def systems(rows):
+    _, lines = rows
+    return {
+        "weak": [answer(lines, 0.2, seed) for seed in (1, 2)],
+        "strong": [answer(lines, 0.9, seed) for seed in (3, 4, 5)],
+        "middle": [answer(lines, 0.7, 6)],
+    }
+
+
+def shares(lines, table):
+    """The share of each group that is right."""
+    right = {}
+    for line, label in zip(lines, table["prediction"].to_pylist(), strict=True):
+        right.setdefault(line["group"], []).append(label == line["label"])
+    return [sum(found) / len(found) for found in right.values()]
+
+
+def exchange(one, other):
+    """The p-value of trying all exchanges of groups; with fewer than ten, ties count whole."""
+    differences = [a - b for a, b in zip(one, other, strict=True)]
+    observed = abs(sum(differences))
+    sums = [
+        abs(sum(s * d for s, d in zip(signs, differences, strict=True)))
+        for signs in itertools.product((1, -1), repeat=len(differences))
+    ]
+    return sum(found > observed - 1e-9 for found in sums) / len(sums)
+
+
+def holm(p_values):
+    """Holm's correction in the words of his paper."""
+    corrected, highest = dict.fromkeys(p_values), 0
+    for rank, name in enumerate(sorted(p_values, key=p_values.get)):
+        highest = max(highest, min(1, (len(p_values) - rank) * p_values[name]))
+        corrected[name] = highest
+    return corrected
+
+
+@pytest.mark.parametrize("score", ["accuracy", "pattern_accuracy 0.5"])
+def test_scores_and_tests_are_those_of_a_plain_script(rows, systems, score):
+    path, lines = rows
+    found = nlihub.score(systems, str(path))
+    by_group = {
+        name: [
+            [float(share >= 0.5) for share in shares(lines, run)]
+            if score.startswith("pattern")
+            else shares(lines, run)
+            for run in runs
+        ]
+        for name, runs in systems.items()
+    }
+    values = {n: [statistics.fmean(run) for run in runs] for n, runs in by_group.items()}
+    means = {
+        n: [statistics.fmean(column) for column in zip(*runs, strict=True)]
+        for n, runs in by_group.items()
+    }
+    best = max(values, key=lambda name: statistics.fmean(values[name]))
+    p_values = {n: exchange(means[n], means[best]) for n in systems if n != best}
+    corrected = holm(p_values)
+    records = {one.system: one for one in found.scores if one.score == score}
+    assert list(records) == list(systems)
+    for name, record in records.items():
+        assert record.mean == pytest.approx(statistics.fmean(values[name]))
+        runs = values[name]
+        assert record.std == (pytest.approx(statistics.stdev(runs)) if len(runs) > 1 else None)
+        assert record.is_best == (record.mean == max(one.mean for one in records.values()))
+        if name == best:
+            assert record.p_value is record.p_corrected is None
+            continue
+        assert record.p_value == pytest.approx(p_values[name])
+        assert record.p_corrected == pytest.approx(corrected[name])
+        assert record.is_close == (corrected[name] >= 0.05 and not record.is_best)
+        assert record.difference == pytest.approx(record.mean - records[best].mean)
+
+
+def test_single_runs_have_the_scores_and_tests_of_the_metrics(rows, systems):
+    path, lines = rows
+    one, other = systems["strong"][0], systems["middle"][0]
+    found = nlihub.score({"one": one, "other": other}, str(path), confidence_level=0.9)
+    gold = [line["label"] for line in lines]
+    report = functional.nli_report(
+        other["prediction"],
+        gold,
+        labels=list(LABELS),
+        groups=[line["group"] for line in lines],
+        other_predictions=one["prediction"],
+        confidence_level=0.9,
+    )
+    for record in found.scores:
+        if record.system == "other" and record.score in ("macro_f1", "accuracy"):
+            assert record.mean == pytest.approx(report[record.score])
+            assert [record.low, record.high] == report["confidence_intervals"][record.score]
+            assert record.p_value == report["comparison"][record.score]["p_value"]
+    assert "confidence:0.9|" in found.signature
+
+
+def test_rows_without_groups_are_units(rows, systems, tmp_path):
+    _, lines = rows
+    path = tmp_path / "plain.jsonl"
+    kept = ("id", "label")
+    path.write_text("".join(json.dumps({k: line[k] for k in kept}) + "\n" for line in lines))
+    two = {name: runs[0] for name, runs in systems.items() if name != "weak"}
+    found = nlihub.score(two, str(path))
+    report = functional.nli_report(
+        two["middle"]["prediction"],
+        [line["label"] for line in lines],
+        labels=list(LABELS),
+        other_predictions=two["strong"]["prediction"],
+        confidence_level=0.95,
+    )
+    [record] = [s for s in found.scores if (s.score, s.system) == ("macro_f1", "middle")]
+    assert record.mean == pytest.approx(report["macro_f1"])
+    assert record.p_value == report["comparison"]["macro_f1"]["p_value"]
+    assert [record.low, record.high] == pytest.approx(report["confidence_intervals"]["macro_f1"])
+    assert "units:rows" in found.signature
+
+
+def test_parts_are_tested_together(rows, systems):
+    path, lines = rows
+    found = nlihub.score(systems, str(path), by="category", scores=["accuracy"])
+    records = [one for one in found.scores if one.score == "accuracy"]
+    assert [(r.part, r.system, r.n_rows) for r in records] == [
+        (f"c{part}", name, 12) for part in range(3) for name in systems
+    ]
+    tested = {(r.part, r.system): r.p_value for r in records if r.p_value is not None}
+    corrected = holm(tested)
+    for record in records:
+        if record.p_value is not None:
+            assert record.p_corrected == pytest.approx(corrected[record.part, record.system])
+        runs = systems[record.system]
+        chosen = [n for n, line in enumerate(lines) if line["category"] == record.part]
+        right = [
+            statistics.fmean(run["prediction"][n].as_py() == lines[n]["label"] for n in chosen)
+            for run in runs
+        ]
+        assert record.mean == pytest.approx(statistics.fmean(right))
+    head = next(line for line in str(found).splitlines() if line.startswith("category"))
+    assert head.split() == ["category", *systems]
+
+
+def test_a_table_has_many_forms(rows, systems):
+    path, _ = rows
+    found = nlihub.score(systems, str(path))
+    frame = found.to_pandas()
+    assert len(frame) == len(found.scores)
+    assert frame.to_dict("records")[0]["score"] == "macro_f1"
+    lines = list(csv.DictReader(io.StringIO(found.to_csv())))
+    assert [float(line["mean"]) for line in lines] == [one.mean for one in found.scores]
+    assert json.loads(json.dumps(found.as_json()))["scores"] == frame.astype(object).where(
+        frame.notna(), None
+    ).to_dict("records")
+    text = str(found)
+    assert text.startswith("rows.jsonl: 36 rows\n")
+    assert found.signature in text
+    best = next(one for one in found.scores if one.is_best)
+    assert f"**{100 * best.mean:.1f}" in found.to_markdown()
+    latex = found.to_latex(caption="50 % of_it", label="tab:x")
+    assert r"\caption{50 \% of\_it}" in latex and r"\label{tab:x}" in latex
+    assert rf"\textbf{{{100 * best.mean:.1f}" in latex
+    assert latex.count(r"\begin{") == latex.count(r"\end{") == 2
+    columns = re.search(r"tabular}{l(r+)}", latex)[1]
+    assert all(
+        line.count("&") == len(columns) for line in latex.splitlines() if line.endswith(r"\\")
+    )
+    figure = found.plot()
+    assert [text.get_text() for text in figure.legends[0].get_texts()] == list(systems)
+
+
+def test_files_are_systems_by_name(rows, systems, tmp_path):
+    path, _ = rows
+    from pyarrow import csv as arrow_csv
+
+    for name, runs in systems.items():
+        for number, run in enumerate(runs):
+            arrow_csv.write_csv(run, tmp_path / f"{name}{number}.csv")
+    command = ["score", "weak0.csv", "big=strong0.csv,strong1.csv", "--dataset", path]
+    done = run_command(*command, "--json", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    found = json.loads(done.stdout)
+    assert found["systems"] == {"weak0": ["weak0.csv"], "big": ["strong0.csv", "strong1.csv"]}
+    expected = nlihub.score({"weak0": systems["weak"][:1], "big": systems["strong"][:2]}, str(path))
+    assert found["scores"] == expected.as_json()["scores"]
+    for form, start in (
+        ("markdown", "rows.jsonl"),
+        ("latex", r"\begin{table}"),
+        ("csv", "score,by,"),
+    ):
+        assert run_command(*command, "--format", form, cwd=tmp_path).stdout.startswith(start)
+    done = run_command("score", "weak0.csv", "--dataset", path, "--format", "latex", cwd=tmp_path)
+    assert (done.returncode, "table of several systems" in done.stderr) == (2, True)
+    done = run_command("score", "a=weak0.csv", "a=weak1.csv", "--dataset", path, cwd=tmp_path)
+    assert (done.returncode, "Two systems are called a" in done.stderr) == (2, True)
+
+
+def test_what_makes_no_table_is_refused(rows, systems):
+    path, _ = rows
+    with pytest.raises(UnknownNameError, match="macrof1"):
+        nlihub.score(systems, str(path), scores=["macrof1"])
+    with pytest.raises(UsageError, match="table of several systems"):
+        nlihub.score(systems["middle"][0], str(path), scores=["accuracy"])
+    with pytest.raises(UsageError, match="confidence_level"):
+        nlihub.score(systems, str(path), confidence_level=2)

@@ -127,7 +127,7 @@ class SystemTable:
         return as_markdown(self)
 
     def to_latex(self, *, caption: str | None = None, label: str | None = None) -> str:
-        """Return a table in LaTeX, which needs the package booktabs.
+        """Return a table in LaTeX, which needs the packages booktabs and graphicx.
 
         Args:
             caption: The caption; None names the dataset.
@@ -140,8 +140,10 @@ class SystemTable:
     def plot(self) -> Any:
         """Return a matplotlib figure of the scores that the table shows, with their intervals."""
         from ...metrics.plots import plot_systems
+        from .tables import name_score
 
-        return plot_systems([asdict(score) for score in self.scores if score.score in self.shown])
+        shown = [score for score in self.scores if score.score in self.shown]
+        return plot_systems([asdict(one) | {"score": name_score(one.score)} for one in shown])
 
     def __str__(self) -> str:
         from .tables import as_text

@@ -15,6 +15,8 @@ from ...builders.core.markdown import markdown_table
 from ...metrics.rows import show_p_value, show_rows_as_text
 from .systems import SystemScore, SystemTable
 
+#: Columns that fit the line of a page.
+_MAX_COLUMNS = 5
 #: What the parts of the names of scores are called in tables.
 _NAMES = {
     "macro_f1": "macro-F1",
@@ -166,17 +168,19 @@ def as_markdown(table: SystemTable) -> str:
 
 
 def as_latex(table: SystemTable, *, caption: str | None, label: str | None) -> str:
-    """Return a float for each table, ready to paste; they need the package booktabs."""
+    """Return a float for each table, ready to paste; wide ones are scaled to the line."""
     floats = []
     for number, one in enumerate(_tables(table), 1):
         of = f"{name_score(one.score)} on " if one.score is not None else ""
         name = re.sub(r"\W+", "-", str(table.dataset["name"])).strip("-")
         tag = label or f"tab:{name}" + (f"-{number}" if one.score is not None else "")
+        is_wide = len(one.head) > _MAX_COLUMNS
         lines = [
             r"\begin{table}[t]",
             r"\centering",
             rf"\caption{{{_escape(caption or of + _title(table))}}}",
             rf"\label{{{tag}}}",
+            *[r"\resizebox{\linewidth}{!}{%"] * is_wide,
             rf"\begin{{tabular}}{{l{'r' * (len(one.head) - 1)}}}",
             r"\toprule",
             " & ".join(map(_escape, one.head)) + r" \\",
@@ -196,7 +200,7 @@ def as_latex(table: SystemTable, *, caption: str | None, label: str | None) -> s
         note = f"{_legend(table, 'Bold')} {table.signature}"
         lines += [
             r"\bottomrule",
-            r"\end{tabular}",
+            r"\end{tabular}" + "}" * is_wide,
             rf"\par\smallskip\parbox{{\linewidth}}{{\footnotesize {_breakable(note)}}}",
             r"\end{table}",
         ]

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from .consistency.consistency import Consistency
     from .nli_report.nli_report import NLIReport
     from .pattern_accuracy.pattern_accuracy import PatternAccuracy
+    from .trainer import compute_metrics
 
 #: The class of each metric by name of the metric, which is also the name of its folder.
 METRICS = {
@@ -21,7 +22,15 @@ METRICS = {
     "pattern_accuracy": "PatternAccuracy",
 }
 
-__all__ = ["METRICS", "Cartography", "Consistency", "NLIReport", "PatternAccuracy", "app_of"]
+__all__ = [
+    "METRICS",
+    "Cartography",
+    "Consistency",
+    "NLIReport",
+    "PatternAccuracy",
+    "app_of",
+    "compute_metrics",
+]
 
 
 def app_of(metric: str) -> "AppSpec":
@@ -35,6 +44,8 @@ def app_of(metric: str) -> "AppSpec":
 
 
 def __getattr__(name: str) -> Any:
+    if name == "compute_metrics":
+        return import_module(".trainer", __name__).compute_metrics
     for metric, class_name in METRICS.items():
         if name == class_name:
             return getattr(import_module(f".{metric}.{metric}", __name__), class_name)

@@ -2,6 +2,7 @@
 
 import datasets
 import pytest
+from nlihub.metrics import compute_metrics
 from test_evaluate_modules import module_of
 from tiny_models import LABELS, write_encoder, write_rows
 
@@ -23,17 +24,12 @@ def test_compute_metrics_of_trainer(rows, tmp_path):
     folder = write_encoder(tmp_path / "encoder", labels=LABELS)
     tokenizer = transformers.AutoTokenizer.from_pretrained(folder)
     encoded = rows.map(lambda row: tokenizer(row["premise"], row["hypothesis"]), batched=True)
-    report = module_of("nli_report", labels=rows.features["label"].names, flat=True)
-    accuracy = module_of("pattern_accuracy", labels=rows.features["label"].names, flat=True)
-
-    def compute_metrics(found):
-        answers = found.predictions.argmax(axis=-1)
-        # Rows are evaluated in their order, so that columns of the dataset fit.
-        patterns = accuracy.compute(
-            predictions=answers, references=found.label_ids, groups=rows["group"], thresholds=0.5
-        )
-        scores = report.compute(predictions=answers, references=found.label_ids)
-        return {**scores, "pattern_accuracy": patterns["pattern_accuracy"]}
+    names = rows.features["label"].names
+    report = compute_metrics("nli_report", labels=names)
+    # Rows are evaluated in their order, so that columns of the dataset fit.
+    patterns = compute_metrics(
+        "pattern_accuracy", labels=names, groups=rows["group"], thresholds=0.5
+    )
 
     trainer = transformers.Trainer(
         model=transformers.AutoModelForSequenceClassification.from_pretrained(folder),
@@ -52,7 +48,7 @@ def test_compute_metrics_of_trainer(rows, tmp_path):
         train_dataset=encoded,
         eval_dataset=encoded,
         processing_class=tokenizer,
-        compute_metrics=compute_metrics,
+        compute_metrics=lambda found: {**report(found), **patterns(found)},
     )
     trainer.train()
     found = trainer.evaluate()

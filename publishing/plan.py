@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 from datasets import Version
 
@@ -36,6 +37,11 @@ class FileChanges:
     added: tuple[str, ...] = ()
     changed: tuple[str, ...] = ()
     removed: tuple[str, ...] = ()
+
+    @property
+    def sent(self) -> tuple[str, ...]:
+        """The paths of the files that are sent."""
+        return (*self.added, *self.changed)
 
     def __bool__(self) -> bool:
         return bool(self.added or self.changed or self.removed)
@@ -199,6 +205,19 @@ class Plan(RepositoryState):
         return self.published.get(self.number)
 
     @property
+    def card_to_be(self) -> str:
+        """The card of the version, as it will be on the Hub."""
+        content = self.contents[CARD]
+        text = content.read_bytes() if isinstance(content, Path) else content
+        return text.decode("utf-8")
+
+    @property
+    def n_bytes(self) -> int:
+        """Size of the files that are sent."""
+        contents = (self.contents[path] for path in self.files.sent)
+        return sum(c.stat().st_size if isinstance(c, Path) else len(c) for c in contents)
+
+    @property
     def keeps_text(self) -> bool:
         """Whether people changed the card's text on the Hub, so that it stays."""
         return self.card is not None and is_handwritten(self.card)
@@ -220,7 +239,7 @@ class Plan(RepositoryState):
             tell(f"Making {repository.name}")
             head = self._make()
         if self.files:
-            tell(f"Committing {len(self.files.added) + len(self.files.changed)} files")
+            tell(f"Committing {len(self.files.sent)} files")
             head = self._commit(head)
         commit = self.tagged or head
         tell("Reading back what was committed")
@@ -281,7 +300,7 @@ class Plan(RepositoryState):
         """Commit the files; where the answer is lost, find out whether it was done."""
         try:
             return self.repository.commit(
-                {path: self.contents[path] for path in (*self.files.added, *self.files.changed)},
+                {path: self.contents[path] for path in self.files.sent},
                 remove=self.files.removed,
                 message=f"Version {self.number}",
                 parent=head,

@@ -207,24 +207,26 @@ def declared_blocks(spec: DatasetSpec) -> dict[str, str]:
 
 
 def _usage(spec: DatasetSpec, manifest: Manifest | None = None) -> str:
-    split = spec.configs[spec.default_config].splits[-1]
-    place = f'"PATH_OR_REPOSITORY", "{spec.default_config}", split="{split}"'
-    ours = f"""`nlihub.load_dataset("{spec.name}", split="{split}")` does the
-same from anywhere, and `nlihub install {spec.name}` makes `load_dataset("nlihub/{spec.name}",
-"{spec.default_config}")` work offline in any project."""
+    config, name = spec.default_config, spec.name
+    split = spec.configs[config].splits[-1]
+    if manifest is not None:
+        config = manifest.main_config(config)
+        split = list(manifest.configs[config])[-1]
+    place = f'"./{name}", "{config}", split="{split}")  # the folder that nlihub build wrote'
+    ours = f"""`nlihub.load_dataset("{name}", "{config}", split="{split}")` does the
+same from anywhere, and `nlihub install {name}` makes `load_dataset("nlihub/{name}", "{config}")`
+work offline in any project."""
     if spec.is_own:
         ours = ""
     if manifest is not None and manifest.repository:
         repository, number = manifest.repository, manifest.version
-        config = manifest.main_config(spec.default_config)
-        split = list(manifest.configs[config])[-1]
-        place = f'"{repository}", "{config}", split="{split}", revision="v{number}"'
+        place = f'"{repository}", "{config}", split="{split}", revision="v{number}")'
         ours = f"""`nlihub.load_dataset("{repository}", version="{number}")`
 gives these very rows, each file verified, also offline."""
     return f"""```python
 from datasets import load_dataset
 
-rows = load_dataset({place})
+rows = load_dataset({place}
 rows[0]["premise"], rows[0]["hypothesis"], rows.features["label"].int2str(rows[0]["label"])
 ```
 

@@ -1,6 +1,7 @@
 """Publishing datasets, over HTTP to the Hub of the tests."""
 
 import json
+import re
 
 import pytest
 import yaml
@@ -17,6 +18,7 @@ from nlihub.publishing.hub.repository import HubRepository
 FIRST = {"rows": {"r1": {"premise": "Another animal has walked into the barn."}}}
 LOAD = f"""
 import json
+import re
 from datasets import load_dataset
 def load(revision, config="default", split="test", **more):
     return load_dataset("{REPO}", config, revision=revision, split=split, **more)
@@ -217,6 +219,8 @@ def test_dry_run_and_asking(hub, publisher):
     said = publisher.run(*options, "--dry-run")
     assert "will be made" in said
     assert "  + default/train-00000-of-00001.parquet" in said
+    assert re.search(r"\n  \d files of [\d,]+ bytes to send\n", said)
+    assert f'load_dataset("{REPO}", "default"' in said.partition("README.md:\n")[2]
     assert "nobody to ask" in publisher.run(*options, code=2)
     assert hub.repos == {}
     publisher.run(*options, "--yes")

@@ -84,6 +84,19 @@ def stats_command(
     answer(asdict(found), as_json, lambda: show_survey(version.builder.SPEC, found))
 
 
+_PAGE = """<!doctype html>
+<html lang="en"><head><meta charset="utf-8"><title>{title}</title>
+<meta name="viewport" content="width=device-width">
+<style>
+body {{ max-width: 50rem; margin: 2rem auto; padding: 0 1rem; font: 16px/1.5 sans-serif }}
+table {{ display: block; overflow-x: auto; border-collapse: collapse; font-size: 90% }}
+th, td {{ border: 1px solid #ccc; padding: 0.2rem 0.5rem }}
+pre {{ overflow-x: auto; padding: 0.6rem; background: #f4f4f4 }}
+</style></head><body>
+{body}</body></html>
+"""
+
+
 def card_command(
     name: Dataset,
     /,
@@ -92,6 +105,7 @@ def card_command(
     check: bool = False,
     write: bool = False,
     body: bool = False,
+    as_page: Annotated[bool, Parameter(name="--open")] = False,
 ) -> None:
     """Print the card of a dataset, with fresh statistics.
 
@@ -106,6 +120,7 @@ def card_command(
         check: Check that the packaged card is up to date.
         write: Fill the blocks of the card in this checkout.
         body: Leave out the front matter.
+        as_page: Show it as a page in the browser.
     """
     from ..builders.core.registry import get_builder
     from ..builders.versions.card import declared_card, split_card
@@ -122,13 +137,30 @@ def card_command(
     is_folder = (local_path(name) / MANIFEST).is_file()
     if part.folder is None and not is_folder and not get_builder(name).SPEC.offline:
         tell("as packaged; --from FOLDER measures the sources there.")
-        print(declared_card(get_builder(name).SPEC), end="")
-        return
-    version = open_version(name, **vars(part))
-    if is_folder:
-        version.require_whole()
-    text = (version.folder / "README.md").read_text(encoding="utf-8")
-    print(split_card(text)[1] if body else text, end="")
+        text = declared_card(get_builder(name).SPEC)
+    else:
+        version = open_version(name, **vars(part))
+        if is_folder:
+            version.require_whole()
+        text = (version.folder / "README.md").read_text(encoding="utf-8")
+    if as_page:
+        _show_page(name, split_card(text)[1])
+    else:
+        print(split_card(text)[1] if body else text, end="")
+
+
+def _show_page(name: str, markdown: str) -> None:
+    """Write a card as a page, and open it in the browser."""
+    import tempfile
+    import webbrowser
+
+    from markdown_it import MarkdownIt
+
+    place = Path(tempfile.mkdtemp(prefix="nlihub-card-")) / "card.html"
+    page = MarkdownIt("commonmark").enable("table").render(markdown)
+    place.write_text(_PAGE.format(title=Path(name).name, body=page), encoding="utf-8")
+    print(place)
+    webbrowser.open(place.as_uri())
 
 
 def _write_card(name: str, part: Part) -> None:

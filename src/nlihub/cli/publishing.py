@@ -10,7 +10,7 @@ from cyclopts import Parameter
 from cyclopts.types import NonNegativeInt
 
 from ..loaders.errors import UsageError
-from .options import Dataset, Input, Json, Part, answer, tell
+from .options import Dataset, Input, Json, Part, answer, plural, tell
 
 if TYPE_CHECKING:
     from ..publishing.plan import Plan
@@ -156,8 +156,11 @@ def eval_results_command(
 
 def _carry_out(plan: "Plan", how: Publishing) -> None:
     """Show a plan, ask, and carry it out."""
+    from ..publishing.plan import CARD
+
     if how.dry_run:
-        answer(_plan_as_json(plan), how.as_json, lambda: "\n".join(_plan_as_text(plan)))
+        shown = [*_plan_as_text(plan), "", f"{CARD}:", "", plan.card_to_be.rstrip()]
+        answer(_plan_as_json(plan), how.as_json, lambda: "\n".join(shown))
         return
     print("\n".join(_plan_as_text(plan)), file=sys.stderr)
     if plan.files or plan.tagged is None:
@@ -201,6 +204,8 @@ def _plan_as_json(plan: "Plan") -> dict[str, Any]:
         "is_published": plan.tagged is not None,
         "changes": [{"level": c.level.name, "what": c.what} for c in plan.changes],
         "files": asdict(plan.files),
+        "bytes": plan.n_bytes,
+        "card": plan.card_to_be,
         "keeps_text_of_the_card": plan.keeps_text,
     }
 
@@ -218,6 +223,8 @@ def _plan_as_text(plan: "Plan") -> Iterator[str]:
     marks = (("+", plan.files.added), ("~", plan.files.changed), ("-", plan.files.removed))
     for mark, paths in marks:
         yield from (f"  {mark} {path}" for path in paths)
+    if plan.files:
+        yield f"  {plural(len(plan.files.sent), 'file')} of {plan.n_bytes:,} bytes to send"
     if plan.keeps_text:
         yield "  the card's text was changed on the Hub, and stays; its blocks are renewed"
 

@@ -24,13 +24,12 @@ from ...loaders.errors import CorpusError
 from ...loaders.releases import Oddities
 from ..core.base import Batch, RowsPart
 from ..core.keyed import order_preserving
-from ..core.options import Key
+from ..core.options import BuildOptions, Key
 from ..core.schema import SPLITS
+from ..core.spec import DatasetSpec
+from .tables import ROWS
 from .work import Work
 
-ROWS = "rows"
-#: The table ``rows`` has this column before those of the dataset.
-ORDER_KEY = pa.field("order_key", pa.int64())
 #: Approximate number of rows in a part, which is sorted in memory.
 PART_ROWS = 300_000
 _RUN_ROWS, _RUN_BYTES = 300_000, 500_000_000  # a column of texts has less than 2 GB
@@ -63,12 +62,6 @@ class OrderedRows:
     sources: list[Mapping[str, Any]]
     parameters: Mapping[str, Any]
 
-    @cached_property
-    def n_parts(self) -> int:
-        """The number of parts."""
-        n_rows: int = sum(pq.read_metadata(path).num_rows for path in self.chosen)
-        return max(1, -(-n_rows // PART_ROWS))
-
     def batches(self, oddities: dict[str, Oddities] | None = None) -> Iterator[Batch]:
         """Yield the rows in order."""
         for part in self.parts:
@@ -84,15 +77,48 @@ class OrderedRows:
         shards = sorted(zip([s.key for s in self.work.shards], self.folders, strict=True))
         groups = [shards[n : n + _RUN_SHARDS] for n in range(0, len(shards), _RUN_SHARDS)]
         configs = sorted({config for config, _ in self.keys})
-        job = _RunWriter(self.chosen, configs, self.n_parts)
+        n_rows = sum(pq.read_metadata(path).num_rows for path in self.chosen)
+        n_parts = max(1, -(-n_rows // PART_ROWS))
+        job = _RunWriter(self.chosen, configs, n_parts)
         folders = self.work.map("sorting", job, groups, self._key)
         runs = [path for folder in folders for path in sorted(folder.iterdir())]
-        return [_Part(number, runs, self.schema, self.keys) for number in range(self.n_parts)]
+        return [_Part(number, runs, self.schema, self.keys) for number in range(n_parts)]
 
     @property
     def _key(self) -> str:
         """The name of the chosen rows' folder, which names all that they depend on."""
         return self.chosen[0].parent.name
+
+
+def order_rows(
+    work: Work,
+    folders: Sequence[Path],
+    spec: DatasetSpec,
+    options: BuildOptions,
+    source: Mapping[str, Any],
+    parameters: Mapping[str, Any],
+) -> OrderedRows:
+    """Return the rows of the table ``chosen`` in order.
+
+    Args:
+        work: The corpus.
+        folders: The folders with the tables ``rows`` of its shards.
+        spec: The dataset.
+        options: Which configs and splits are wanted.
+        source: What the rows are made from.
+        parameters: All that they depend on besides.
+    """
+    if work.share < 1:
+        parameters = {**parameters, "sample": round(work.share, 6)}
+    return OrderedRows(
+        work,
+        folders,
+        work.tables["chosen"],
+        spec.features.arrow_schema,
+        options.keys(spec),
+        [source],
+        parameters,
+    )
 
 
 @dataclass(frozen=True)

@@ -13,9 +13,8 @@ import pytest
 from abstract_corpus import make_abstract, write_abstracts
 from abstract_samples import json_lines
 from nlihub.builders.core.options import BuildOptions
-from nlihub.builders.core.sql import open_database
 from nlihub.builders.dataflow import order
-from nlihub.builders.dataflow.work import LocalEngine, read_corpus
+from nlihub.builders.dataflow.work import read_corpus
 from nlihub.builders.procedures.about import About
 from nlihub.builders.procedures.abstracts import negatives, run
 from nlihub.builders.procedures.abstracts.choose import SAME_PMID, STATEMENTS, TAKEN
@@ -202,14 +201,13 @@ def test_the_pool_on_the_disk_is_that_in_memory(tmp_path):
         )
     (tmp_path / "a.pubtator").write_text("\n".join(texts))
     files = find_paper_files([tmp_path / "a.pubtator"])
-    read, code = ReadAbstracts(MechanismRules()), ["builders.procedures.abstracts"]
+    read = ReadAbstracts(MechanismRules())
     options = BuildOptions(cache_dir=tmp_path)
     with (
-        read_corpus(files, read, code, LocalEngine(1), options) as work,
-        open_database(tmp_path) as database,
+        read_corpus(files, read, SCHEMAS, {}, None, options, 10**6) as work,
     ):
-        tables = work.select(STATEMENTS, work.tables(*SCHEMAS), database)
-        work.select([POOL], tables, database)
+        database = work.database
+        work.select([*STATEMENTS, POOL])
         stored = store_pool(database, work.folder)
         contents = [one for batch in database.batches(TAKEN) for one in batch["json"].to_pylist()]
         mechanisms = list(map(parse_mechanism, contents))

@@ -62,13 +62,13 @@ def draw(tmp_path_factory):
             for n, made in enumerate(negatives)
             for _, kind in list_kinds(made)
         ]
-        columns = [[0] * len(rows), range(len(rows)), *zip(*rows, strict=True)]
-        table = pa.table(dict(zip(CANDIDATE_SCHEMA.names, columns, strict=True)))
-        file = folder / "candidates.parquet"
-        pq.write_table(table.cast(CANDIDATE_SCHEMA), file)
+        rows = [{"shard": 0, "row": number, **row} for number, row in enumerate(rows)]
+        table = pa.Table.from_pylist(rows, CANDIDATE_SCHEMA)
+        pq.write_table(table, folder / "candidates.parquet")
         with open_database(folder) as database:
-            work = Work(LocalEngine(1), [], folder)
-            work.select(chosen.statements(None), {CANDIDATES: [file]}, database)
+            work = Work(LocalEngine(1), [], folder, database)
+            work.add_tables([CANDIDATES], [folder])
+            work.select(chosen.statements(None))
             found = database.read("SELECT * FROM assigned ORDER BY row").to_pylist()
             (n_chosen,) = database.execute("SELECT COUNT(*) FROM chosen")[0]
         assert len(found) == len(rows)

@@ -20,9 +20,10 @@ from conftest import ROOT
 from constructing import from_papers
 from datasets import load_dataset
 from nlihub.builders.core.options import BuildOptions
-from nlihub.builders.dataflow import order, work
+from nlihub.builders.dataflow import order
 from nlihub.builders.dataflow.order import OrderedRows
-from nlihub.builders.dataflow.work import LocalEngine, read_corpus
+from nlihub.builders.dataflow.work import read_corpus
+from nlihub.builders.procedures.papers import run as papers_run
 from nlihub.builders.versions.manifest import Manifest
 from nlihub.builders.versions.version import BuiltVersion
 from nlihub.loaders import progress
@@ -60,7 +61,7 @@ def made(papers, tmp_path_factory):
 
 @pytest.fixture
 def one_file_a_shard(monkeypatch):
-    monkeypatch.setattr(work, "SHARD_BYTES", 1)
+    monkeypatch.setattr(papers_run, "SHARD_BYTES", 1)
 
 
 def content(folder):
@@ -280,9 +281,9 @@ class TestSameBytes:
         code = f"""
 import os, signal
 from constructing import from_papers
-from nlihub.builders.dataflow import work
+from nlihub.builders.procedures.papers import run
 from nlihub.builders.procedures.papers.read import ReadPapers
-work.SHARD_BYTES = 1
+run.SHARD_BYTES = 1
 read, done = ReadPapers.__call__, []
 def count(self, shard, folder):
     if len(done) == 3:
@@ -348,9 +349,10 @@ from_papers("my_nli", "p", "b", **{YEARS!r})
         code = f"""
 import os, signal, nlihub.construct
 from constructing import from_papers
-from nlihub.builders.dataflow import spark, work
+from nlihub.builders.dataflow import spark
+from nlihub.builders.procedures.papers import run
 from pyspark.sql import SparkSession
-work.SHARD_BYTES = spark._ITEMS_PER_CORE = 1
+run.SHARD_BYTES = spark._ITEMS_PER_CORE = 1
 map_at_once, done = spark._map_at_once, []
 def count(*given):
     if len(done) == 2 and "KILLED" in os.environ:
@@ -680,7 +682,7 @@ class TestBadInput:
         write_lines(tmp_path / "papers/a.jsonl", papers[:20])
         options = BuildOptions(cache_dir=tmp_path)
         read = lambda *_: None  # noqa: E731
-        given = read, ["builders.procedures.papers"], LocalEngine(1), options
+        given = read, [], {}, None, options, 1
         with (
             pytest.raises(KeyboardInterrupt),
             read_corpus(find_paper_files([tmp_path / "papers"]), *given),

@@ -1,10 +1,17 @@
 """Damage from extraction: what is mended, what is dropped and why, and what stays as it is."""
 
 import pytest
-from nlihub.builders.procedures.papers.cleaning import DAMAGE, DAMAGED_PAPER, find_faults
-from nlihub.builders.procedures.papers.pairs import PairRules, find_pairs
+from nlihub.builders.procedures.papers.cleaning import (
+    DAMAGE,
+    DAMAGED_PAPER,
+    find_compounds,
+    find_faults,
+    mend_words,
+    split_at_notes,
+)
+from nlihub.builders.procedures.papers.pairs import find_pairs
 from nlihub.builders.procedures.papers.phrases import APPROACHES
-from nlihub.builders.procedures.papers.repair import find_compounds, mend_words, split_at_notes
+from nlihub.builders.procedures.papers.recipe import PapersRecipe
 from paper_corpus import paper_of
 
 PLACEHOLDERS = [
@@ -158,14 +165,14 @@ SENTENCES = [f"The {word} system finds all of the errors." for word in ("first",
 
 
 def pairs_of(paper):
-    blocks = list(find_pairs([paper], PairRules()))
+    blocks = list(find_pairs([paper], PapersRecipe()))
     pairs = [
         (premise, hypothesis)
         for block in blocks
         for category, premise, hypothesis in zip(
             block.category, block.premises, block.hypotheses, strict=True
         )
-        if PairRules().phrases.categories[category] not in APPROACHES
+        if PapersRecipe().phrases.categories[category] not in APPROACHES
     ]
     return pairs, {key for block in blocks for key in block.dropped}
 

@@ -14,9 +14,7 @@ from nlihub.builders.procedures.papers.pairs import (
     IN_LONGER_PHRASE,
     NO_RANDOM_SENTENCE,
     OPENS_PARAGRAPH,
-    RANDOM_SENTENCES,
     SAME_SENTENCE,
-    PairRules,
     find_pairs,
 )
 from nlihub.builders.procedures.papers.phrases import (
@@ -24,10 +22,11 @@ from nlihub.builders.procedures.papers.phrases import (
     LinkingPhrases,
     find_openings,
 )
+from nlihub.builders.procedures.papers.recipe import PapersRecipe
 from nlihub.loaders.errors import UsageError
 from paper_corpus import as_paper, make_papers, paper_of, sentence
 
-PAIR_RULES = PairRules()
+PAIR_RULES = PapersRecipe()
 CATEGORIES = PAIR_RULES.phrases.categories
 OPENINGS = tuple(phrase[0].lower() + phrase[1:] for phrase in PAIR_RULES.phrases.phrases)
 
@@ -86,7 +85,7 @@ class TestLongerPhrases:
         paper = paper_of([BEFORE, text])
         assert pairs_of(paper) == []
         assert {reason for _, reason in dropped(paper)} == {IN_LONGER_PHRASE}
-        assert len(pairs_of(paper, rules=PairRules(longer_phrases="keep"))) == 1
+        assert len(pairs_of(paper, rules=PapersRecipe(longer_phrases="keep"))) == 1
 
     @pytest.mark.parametrize(
         "text",
@@ -128,7 +127,7 @@ class TestPhrases:
     )
     def test_a_phrase_that_opens_a_sentence_gives_its_pair(self, opening, category):
         rest = "the second system overlooks nearly all of them."
-        rules = PairRules(longer_phrases="keep")
+        rules = PapersRecipe(longer_phrases="keep")
         (pair,) = pairs_of(paper_of([BEFORE, opening + rest]), rules=rules)
         cut = pair[2].removeprefix("to that ")
         assert (pair[0], pair[1], cut) == (category, BEFORE, rest)
@@ -196,7 +195,7 @@ class TestPhrases:
             "neutral": "keine",
         }
         path.write_text(json.dumps(content))
-        rules = PairRules(LinkingPhrases.read(path))
+        rules = PapersRecipe(linking_phrases=path)
         texts = ["Das Verfahren findet alle Fehler sofort.", "Daher, Äpfel sind uns völlig egal."]
         assert pairs_of(paper_of(texts), rules=rules) == [
             ("Daher", texts[0], "äpfel sind uns völlig egal.")
@@ -230,12 +229,12 @@ class TestLabelledPairs:
         paper = paper_of([BEFORE], [second])
         assert pairs_of(paper) == []
         assert dropped(paper)["However", OPENS_PARAGRAPH] == 1
-        assert len(pairs_of(paper, rules=PairRules(within="section"))) == 1
+        assert len(pairs_of(paper, rules=PapersRecipe(within="section"))) == 1
 
     def test_no_pair_spans_two_papers(self):
         second = "However, the second system overlooks nearly all of them."
         papers = paper_of([BEFORE], key="A"), paper_of([second], key="B")
-        assert pairs_of(*papers, rules=PairRules(within="section")) == []
+        assert pairs_of(*papers, rules=PapersRecipe(within="section")) == []
 
     @pytest.mark.parametrize("end", ["by Roe et al.", "in Fig.", "of Ref.", "of others, cf."])
     @pytest.mark.parametrize(
@@ -280,7 +279,7 @@ class TestNeutralPairs:
     @given(st.integers(0, 2**32), st.integers(1, 12))
     def test_they_keep_the_rules_of_the_paper(self, seed, n_papers):
         papers = [as_paper(fields) for fields in make_papers(n_papers, seed=seed % 7)]
-        rules = PairRules(seed=seed)
+        rules = PapersRecipe(seed=seed)
         (block,) = find_pairs(papers, rules)
         texts = [[s for paragraph in paper.paragraphs() for s in paragraph] for paper in papers]
         is_linking = [[s.startswith(PAIR_RULES.phrases.phrases) for s in paper] for paper in texts]
@@ -319,7 +318,7 @@ class TestNeutralPairs:
                 )
                 if CATEGORIES[category] in APPROACHES
             }
-            for rules in (PAIR_RULES, PairRules(neutral_distance=12))
+            for rules in (PAIR_RULES, PapersRecipe(neutral_distance=12))
         )
         assert min(plain) < 12 <= min(apart)
 
@@ -335,14 +334,13 @@ class TestNeutralPairs:
             return [len({*one.lower().split()} & {*two.lower().split()}) for _, one, two in pairs]
 
         assert max(overlaps(PAIR_RULES)) > 3
-        assert max(overlaps(PairRules(neutral_overlap=0))) == 1  # the article
+        assert max(overlaps(PapersRecipe(neutral_overlap=0))) == 1  # the article
 
     def test_a_paper_that_is_too_short_for_the_distance_has_none(self):
         texts = [sentence(random.Random(n)) for n in range(10)]
         texts[5] = f"However, {texts[5]}"
-        reasons = {
-            reason for _, reason in dropped(paper_of(texts), rules=PairRules(neutral_distance=30))
-        }
+        recipe = PapersRecipe(neutral_distance=30)
+        reasons = {reason for _, reason in dropped(paper_of(texts), rules=recipe)}
         assert reasons == {NO_RANDOM_SENTENCE}
 
     def test_by_the_rule_of_scinli_two_random_sentences_contain_no_phrase(self):
@@ -355,8 +353,8 @@ class TestNeutralPairs:
         plain = {text for n, text in enumerate(texts) if not n % 2}
         texts = [t for text in texts for t in (text, sentence(draw, "However"))]
         found = {
-            rule: all_pairs(paper_of(texts), rules=PairRules(random_sentences=rule))
-            for rule in RANDOM_SENTENCES
+            rule: all_pairs(paper_of(texts), rules=PapersRecipe(random_sentences=rule))
+            for rule in ("mscinli", "scinli")
         }
         both = [(one, two) for name, one, two in found["scinli"] if name == "BothRand"]
         assert len(both) > 40
@@ -373,7 +371,7 @@ class TestNeutralPairs:
         texts = [sentence(draw).replace(" holds", " thus holds") for _ in range(20)]
         texts += [sentence(draw, "However") for _ in range(20)]
         paper = paper_of(texts)
-        rules = PairRules(random_sentences="scinli")
+        rules = PapersRecipe(random_sentences="scinli")
         assert dropped(paper, rules=rules)["BothRand", NO_RANDOM_SENTENCE] > 0
         assert not any(name == "BothRand" for name, _, _ in all_pairs(paper, rules=rules))
         assert dropped(paper)["BothRand", NO_RANDOM_SENTENCE] == 0
@@ -453,8 +451,8 @@ class TestIndependence:
 
     def test_another_seed_draws_other_neutral_pairs_and_the_same_labelled_ones(self):
         papers = [as_paper(fields) for fields in make_papers(6)]
-        one, other = all_pairs(*papers), all_pairs(*papers, rules=PairRules(seed=2))
-        assert set(pairs_of(*papers)) == set(pairs_of(*papers, rules=PairRules(seed=2)))
+        one, other = all_pairs(*papers), all_pairs(*papers, rules=PapersRecipe(seed=2))
+        assert set(pairs_of(*papers)) == set(pairs_of(*papers, rules=PapersRecipe(seed=2)))
         assert set(one) != set(other)
 
     def test_the_draws_are_pinned(self):

@@ -18,7 +18,7 @@ from nlihub.builders.procedures.papers.choose import (
     label_statement,
 )
 from nlihub.builders.procedures.papers.phrases import LinkingPhrases
-from nlihub.builders.procedures.papers.read import PAIR_SCHEMA, PAIRS, PAPER_SCHEMA, PAPERS
+from nlihub.builders.procedures.papers.read import PAIRS, PAPERS, SCHEMAS
 from nlihub.loaders.errors import CorpusError
 from selection_oracle import are_again, are_balanced, are_in_two_splits, doubled_papers
 
@@ -74,31 +74,22 @@ def make_shards(folder, seed, n_shards=3):
             "premise_key": draw.integers(-9000, 9000, N_PAIRS),
             "second_key": draw.integers(-9000, 9000, N_PAIRS),
         }
-        for name, columns, schema in (
-            (PAPERS, papers, PAPER_SCHEMA),
-            (PAIRS, pairs, PAIR_SCHEMA),
-        ):
+        for name, columns in ((PAPERS, papers), (PAIRS, pairs)):
             files[name].append(folder / f"{name}-{number}.parquet")
-            pq.write_table(pa.Table.from_pydict(columns, schema), files[name][-1])
+            pq.write_table(pa.Table.from_pydict(columns, SCHEMAS[name]), files[name][-1])
     return files
 
 
 def choose(files, folder, engine=None, quotas=None):
     """Choose by SQL; return the results by name, in the order of shards and rows."""
-    work = Work(engine or LocalEngine(1), [], folder)
     with open_database(folder.parent) as database:
-        return _choose(files, work, database, quotas)
-
-
-def _choose(files, work, database, quotas):
-    statements = [*PAPER_STATEMENTS, *PAIR_STATEMENTS, label_statement(PHRASES, DOMAINS)]
-    tables = work.select(statements, files, database)
-    sizes = sizes_of(
-        zip(*(read(tables["taken_pairs"])[c] for c in ("split", "domain", "label")), strict=True),
-        quotas,
-    )
-    tables = work.select([balance_statement(sizes, DOMAINS)], tables, database)
-    return {name: read(found) for name, found in tables.items()}
+        database.add(files)
+        work = Work(engine or LocalEngine(1), [], folder, database, tables=dict(files))
+        work.select([*PAPER_STATEMENTS, *PAIR_STATEMENTS, label_statement(PHRASES, DOMAINS)])
+        taken = read(work.tables["taken_pairs"])
+        sizes = sizes_of(zip(taken["split"], taken["domain"], taken["label"], strict=True), quotas)
+        work.select([balance_statement(sizes, DOMAINS)])
+    return {name: read(found) for name, found in work.tables.items()}
 
 
 def sizes_of(classes, quotas):

@@ -6,8 +6,8 @@ import pytest
 from abstract_corpus import write_abstracts
 from command_line import run_command
 from constructing import from_abstracts, from_papers
-from nlihub.builders.dataflow import work
 from nlihub.builders.procedures.abstracts import run
+from nlihub.builders.procedures.papers import run as papers_run
 from nlihub.loaders.errors import UnknownNameError, UsageError
 from paper_corpus import make_papers, write_lines
 
@@ -19,7 +19,7 @@ PAPERS = {"domain": "acl", "ratio": (0.5, 0.25, 0.25)}
 @pytest.fixture
 def papers(tmp_path, monkeypatch):
     """Papers in ten files, each of them a shard."""
-    monkeypatch.setattr(work, "SHARD_BYTES", 1)
+    monkeypatch.setattr(papers_run, "SHARD_BYTES", 1)
     for n, paper in enumerate(range(0, 60, 6)):
         write_lines(tmp_path / "p" / f"{n}.jsonl", make_papers(60)[paper : paper + 6])
     return tmp_path / "p"

@@ -166,11 +166,11 @@ def count_part(part: RowsPart) -> int:
 
 def make_rows(folder: Path, num_proc: int) -> int:
     """Put all rows in order, part by part."""
-    work, chosen = choose(folder, num_proc)
+    work, _ = choose(folder, num_proc)
     configs = paper_configs(DOMAINS, SPLITTING.splits)
     keys = frozenset((config, split) for config in configs for split in SPLITTING.splits)
     folders = [shard.folder for shard in work.shards]
-    rows = OrderedRows(work, folders, chosen, FEATURES.arrow_schema, keys, [], {})
+    rows = OrderedRows(work, folders, FEATURES.arrow_schema, keys, [], {})
     return sum(work.engine.map(count_part, rows.parts))
 
 

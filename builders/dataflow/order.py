@@ -24,9 +24,8 @@ from ...loaders.errors import CorpusError
 from ...loaders.releases import Oddities
 from ..core.base import Batch, RowsPart
 from ..core.keyed import order_preserving
-from ..core.options import BuildOptions, Key
+from ..core.options import Key
 from ..core.schema import SPLITS
-from ..core.spec import DatasetSpec
 from .tables import ROWS
 from .work import Work
 
@@ -43,11 +42,10 @@ class OrderedRows:
     """The chosen rows of a corpus, in the order of their keys; see ``PartedRows``.
 
     Attributes:
-        work: The corpus.
+        work: The corpus. Its table ``chosen`` has the columns ``shard`` (``Shard.key``), ``row``
+            (place in the shard's table), and ``in_CONFIG`` for each config; each file in the order
+            of the first two.
         folders: The folders with the rows of the shards, in their order.
-        chosen: Parquet files with the columns ``shard`` (``Shard.key``), ``row`` (place in the
-            shard's table), and ``in_CONFIG`` for each config; each file in the order of the first
-            two.
         schema: The columns of the dataset.
         keys: The configs and splits.
         sources: What the rows are made from.
@@ -56,7 +54,6 @@ class OrderedRows:
 
     work: Work
     folders: Sequence[Path]
-    chosen: Sequence[Path]
     schema: pa.Schema
     keys: frozenset[Key]
     sources: list[Mapping[str, Any]]
@@ -77,9 +74,9 @@ class OrderedRows:
         shards = sorted(zip([s.key for s in self.work.shards], self.folders, strict=True))
         groups = [shards[n : n + _RUN_SHARDS] for n in range(0, len(shards), _RUN_SHARDS)]
         configs = sorted({config for config, _ in self.keys})
-        n_rows = sum(pq.read_metadata(path).num_rows for path in self.chosen)
-        n_parts = max(1, -(-n_rows // PART_ROWS))
-        job = _RunWriter(self.chosen, configs, n_parts)
+        chosen = self.work.tables["chosen"]
+        n_parts = max(1, -(-sum(pq.read_metadata(path).num_rows for path in chosen) // PART_ROWS))
+        job = _RunWriter(chosen, configs, n_parts)
         folders = self.work.map("sorting", job, groups, self._key)
         runs = [path for folder in folders for path in sorted(folder.iterdir())]
         return [_Part(number, runs, self.schema, self.keys) for number in range(n_parts)]
@@ -87,38 +84,7 @@ class OrderedRows:
     @property
     def _key(self) -> str:
         """The name of the chosen rows' folder, which names all that they depend on."""
-        return self.chosen[0].parent.name
-
-
-def order_rows(
-    work: Work,
-    folders: Sequence[Path],
-    spec: DatasetSpec,
-    options: BuildOptions,
-    source: Mapping[str, Any],
-    parameters: Mapping[str, Any],
-) -> OrderedRows:
-    """Return the rows of the table ``chosen`` in order.
-
-    Args:
-        work: The corpus.
-        folders: The folders with the tables ``rows`` of its shards.
-        spec: The dataset.
-        options: Which configs and splits are wanted.
-        source: What the rows are made from.
-        parameters: All that they depend on besides.
-    """
-    if work.share < 1:
-        parameters = {**parameters, "sample": round(work.share, 6)}
-    return OrderedRows(
-        work,
-        folders,
-        work.tables["chosen"],
-        spec.features.arrow_schema,
-        options.keys(spec),
-        [source],
-        parameters,
-    )
+        return self.work.tables["chosen"][0].parent.name
 
 
 @dataclass(frozen=True)

@@ -55,12 +55,12 @@ def _begin(builder: "SparkSession.Builder") -> "SparkSession":
 
 
 @dataclass(frozen=True)
-class _SparkEngine:
+class _SparkEngine(Engine):
     """Works on a Spark cluster; see ``Engine``."""
 
     session: "SparkSession"
-    folder: Path | None
-    write_query: WriteQuery | None
+    folder: Path | None = None
+    write_query: WriteQuery | None = None
 
     def map(
         self, job: Callable[[Item], Result], items: Sequence[Item]

@@ -15,7 +15,7 @@ from hashlib import sha256
 from importlib.metadata import version
 from pathlib import Path
 from shutil import rmtree
-from typing import Any, Protocol, TypeVar
+from typing import Any, TypeVar
 
 from filelock import FileLock, Timeout
 
@@ -58,18 +58,16 @@ class Shard:
         return sum(file.size for file in self.files)
 
 
-class Engine(Protocol):
-    """Works on a corpus: in processes of this machine, or on a cluster."""
+class Engine:
+    """Works on a corpus: in processes of this machine, or on a cluster.
 
-    @property
-    def folder(self) -> Path | None:
-        """Where working files are kept; None takes the cache."""
-        ...
+    Attributes:
+        folder: Where working files are kept; None takes the cache.
+        write_query: What chooses rows; None is DuckDB on this machine.
+    """
 
-    @property
-    def write_query(self) -> WriteQuery | None:
-        """What chooses rows; None is DuckDB on this machine."""
-        ...
+    folder: Path | None = None
+    write_query: WriteQuery | None = None
 
     def map(
         self, job: Callable[[Item], Result], items: Sequence[Item]
@@ -80,22 +78,14 @@ class Engine(Protocol):
             job: What to do with an item; it can be sent to another process or machine.
             items: The items.
         """
-        ...
+        raise NotImplementedError
 
 
 @dataclass(frozen=True)
-class LocalEngine:
-    """Works in processes of this machine.
-
-    Attributes:
-        num_proc: Their number.
-        folder: See ``Engine``.
-        write_query: See ``Engine``.
-    """
+class LocalEngine(Engine):
+    """Works in a number of processes of this machine."""
 
     num_proc: int
-    folder: None = None
-    write_query: None = None
 
     def map(
         self, job: Callable[[Item], Result], items: Sequence[Item]
@@ -129,6 +119,10 @@ class Work:
         for name in names:
             self.tables[name] = [folder / f"{name}.parquet" for folder in folders]
         self.database.add(self.tables)
+
+    def parameters(self, given: Mapping[str, Any]) -> Mapping[str, Any]:
+        """Return parameters for the manifest, with the share of the files where it is a sample."""
+        return {**given, "sample": round(self.share, 6)} if self.share < 1 else given
 
     def map(self, stage: str, job: Job[Item], items: Sequence[Item], key: str = "") -> list[Path]:
         """Fill a folder for each item; those that are there already are not filled again.

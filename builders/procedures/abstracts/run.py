@@ -14,7 +14,7 @@ from ....loaders.progress import Tell
 from ...core.options import BuildOptions
 from ...core.schema import SPLITS
 from ...core.sql import Database
-from ...dataflow.order import order_rows
+from ...dataflow.order import OrderedRows
 from ...dataflow.report import (
     ConstructionReport,
     Entries,
@@ -25,8 +25,7 @@ from ...dataflow.report import (
 )
 from ...dataflow.tables import DROPPED
 from ...dataflow.work import read_corpus
-from ..about import Declared
-from ..procedure import Construction
+from ..procedure import Construction, Declared
 from ..splits import list_uneven_splits
 from .choose import (
     CANDIDATES,
@@ -122,8 +121,9 @@ def run(
             report = replace(report, summary=[*report.summary, *uneven])
         declaration = replace(declaration, categories=categories)
         source, spec = _describe_source(database, abstracts["kept"]), declaration.spec()
-        parameters = {**recipe.parameters(), **rule.as_json(), **written_by}
-        rows = order_rows(work, folders, spec, options, source, parameters)
+        schema, keys = spec.features.arrow_schema, options.keys(spec)
+        parameters = work.parameters({**recipe.parameters(), **rule.as_json(), **written_by})
+        rows = OrderedRows(work, folders, schema, keys, [source], parameters)
         yield Construction(rows, report, declaration, work.share)
 
 

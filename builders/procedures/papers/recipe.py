@@ -13,9 +13,8 @@ from ....loaders.corpora.papers.paper import SplitSentences
 from ....loaders.corpora.papers.sentences import split_sentences
 from ....loaders.errors import UsageError
 from ...dataflow.work import Engine
-from ..about import check_domain
 from ..options import parse_quotas, read_by
-from ..procedure import Recipe
+from ..procedure import Recipe, check_domain
 from ..splits import (
     SPLITTING,
     VALIDATION_SHARE,

@@ -21,7 +21,7 @@ from ....loaders.progress import Tell
 from ...core.options import BuildOptions
 from ...core.schema import SPLITS
 from ...core.sql import Database
-from ...dataflow.order import order_rows
+from ...dataflow.order import OrderedRows
 from ...dataflow.report import (
     ConstructionReport,
     Entries,
@@ -32,8 +32,7 @@ from ...dataflow.report import (
 )
 from ...dataflow.tables import DROPPED
 from ...dataflow.work import read_corpus
-from ..about import Declared
-from ..procedure import Construction
+from ..procedure import Construction, Declared
 from ..splits import OTHER_DOMAINS, ByYear, list_uneven_splits
 from .choose import (
     IN_TWO_SPLITS,
@@ -131,7 +130,9 @@ def run(
         )
         folders = [shard.folder for shard in work.shards]
         source, spec = _describe_source(database), declaration.spec()
-        rows = order_rows(work, folders, spec, options, source, recipe.parameters())
+        schema, keys = spec.features.arrow_schema, options.keys(spec)
+        parameters = work.parameters(recipe.parameters())
+        rows = OrderedRows(work, folders, schema, keys, [source], parameters)
         report = ConstructionReport(counts, left_out, summary)
         yield Construction(rows, report, declaration, work.share)
 

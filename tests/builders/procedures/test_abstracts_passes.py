@@ -15,7 +15,6 @@ from abstract_samples import json_lines
 from nlihub.builders.core.options import BuildOptions
 from nlihub.builders.dataflow import order
 from nlihub.builders.dataflow.work import read_corpus
-from nlihub.builders.procedures.about import About
 from nlihub.builders.procedures.abstracts import negatives, run
 from nlihub.builders.procedures.abstracts.choose import SAME_PMID, STATEMENTS, TAKEN
 from nlihub.builders.procedures.abstracts.declaration import AbstractsDeclaration
@@ -29,6 +28,7 @@ from nlihub.builders.procedures.abstracts.perturb.replace_entities import (
 from nlihub.builders.procedures.abstracts.perturb.strategy import NoNegative, Perturbed
 from nlihub.builders.procedures.abstracts.read import SCHEMAS, ReadAbstracts, parse_mechanism
 from nlihub.builders.procedures.abstracts.recipe import AbstractsRecipe
+from nlihub.builders.procedures.procedure import About
 from nlihub.loaders.corpora.papers.files import find_paper_files
 from nlihub.loaders.errors import CorpusError, UsageError
 from nlihub.loaders.progress import silent
@@ -143,7 +143,7 @@ def test_they_give_what_one_process_gives_in_memory(name, tmp_path):
         assert rows_of(made) == {
             key: [(id_, text) for _, id_, text in found] for key, found in expected.items()
         }
-        assert made.rows.n_parts > 1
+        assert len(made.rows.parts) > 1
         assert Counter(map(show, report.left_out["not_taken"])) == Counter(map(show, not_taken))
         # Of equal abstracts of one pmid, any may be the one that is taken.
         for kind, entries in (("not_taken", not_taken), ("left_out", left_out)):

@@ -8,7 +8,6 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import abstracts_in_memory
-import pyarrow as pa
 import pytest
 from abstract_corpus import make_abstract, write_abstracts
 from abstract_samples import json_lines
@@ -172,21 +171,6 @@ def test_they_give_what_one_process_gives_in_memory(name, tmp_path):
     assert not list((tmp_path / "cache").glob("construct/*/"))
 
 
-@pytest.mark.usefixtures("small_pieces")
-@pytest.mark.slow
-def test_parts_are_made_by_several_processes(tmp_path):
-    folder = write_corpus(tmp_path / "corpus", 1)
-    recipe = AbstractsRecipe(ratio=RATIO)
-    with constructing(folder, recipe, tmp_path / "cache", num_proc=2) as made:
-        together = pa.concat_tables(batch.table for batch in made.rows.batches())
-        by_part = list(made.rows.work.engine.map(_ids, made.rows.parts))
-    assert [id_ for ids in by_part for id_ in ids] == together["id"].to_pylist()
-
-
-def _ids(part):
-    return [id_ for batch in part.batches() for id_ in batch.table["id"].to_pylist()]
-
-
 def test_the_pool_on_the_disk_is_that_in_memory(tmp_path):
     texts = [make_abstract(n) for n in range(30)]
     for n in (3, 4, 5, 6):  # of another type, with ids in common
@@ -301,17 +285,6 @@ def test_an_id_that_ends_like_a_kind_is_refused(tmp_path):
         list(made.rows.batches())
 
 
-def test_too_few_abstracts_leave_a_report(tmp_path):
-    path = write_abstracts(tmp_path / "a.pubtator", [1])
-    path.write_text(path.read_text() + "\n" + make_abstract(2, conclude="Perhaps"))
-    with (
-        pytest.raises(CorpusError, match=r"No \w+ for \w+ of full") as caught,
-        constructing(path, AbstractsRecipe(), tmp_path / "cache"),
-    ):
-        pass
-    assert [one["pmid"] for one in caught.value.report.left_out["not_taken"]] == ["2"]
-
-
 def count_abstracts(tmp_path, name, files):
     """Build from files of some abstracts each; return the counts of the abstracts."""
     for number, texts in enumerate(files):
@@ -338,15 +311,3 @@ def test_of_one_pmid_that_with_a_mechanism_is_taken_else_by_content(tmp_path):
     assert (counts["kept"], counts["dropped"]) == (8, {SAME_PMID: 10})
     texts = [text for id_, text in rows["full", "test"] if id_.endswith("-positive")]
     assert 0 < sum("rats" in text for text in texts) < 6  # by content, not by place
-
-
-def test_of_one_pmid_the_files_do_not_decide_what_is_counted(tmp_path):
-    some = [make_abstract(n) for n in range(16)]
-    odd = [make_abstract(n) + f"{n}\tone column\n" for n in range(16)]
-    one = [make_abstract(n, conclude="Perhaps") for n in range(20, 36)]  # no conclusion phrase
-    other = [make_abstract(n).rpartition(f"{n}\tPPI")[0] for n in range(20, 36)]  # no relation
-    found = [
-        count_abstracts(tmp_path, str(number), files)[0]
-        for number, files in enumerate(([some, odd, one, other], [other, one, odd, some]))
-    ]
-    assert found[0] == found[1]

@@ -20,7 +20,6 @@ from nlihub.builders.procedures.papers.pairs import (
 from nlihub.builders.procedures.papers.phrases import (
     APPROACHES,
     LinkingPhrases,
-    find_openings,
 )
 from nlihub.builders.procedures.papers.recipe import PapersRecipe
 from nlihub.loaders.errors import UsageError
@@ -53,22 +52,6 @@ def dropped(*papers, rules=PAIR_RULES):
 BEFORE = "The first system finds all of the errors."
 
 
-WORDS = [
-    "alpha",
-    "bravo",
-    "carlo",
-    "delta",
-    "gamma",
-    "hotel",
-    "india",
-    "julie",
-    "kilos",
-    "lemon",
-    "mango",
-    "nerve",
-]
-
-
 class TestLongerPhrases:
     SENTENCES = (
         "In contrast to that, the second system overlooks nearly all of them.",
@@ -98,13 +81,6 @@ class TestLongerPhrases:
     def test_a_phrase_before_a_clause_gives_its_pair(self, text):
         assert len(pairs_of(paper_of([BEFORE, text]))) == 1
 
-    def test_no_random_sentence_opens_with_one(self):
-        texts = [*(sentence(random.Random(n)) for n in range(8)), *self.SENTENCES]
-        texts[3] = f"However, {texts[3]}"
-        for _, one, two in all_pairs(*(paper_of(texts, key=f"p{n}") for n in range(50))):
-            assert one not in self.SENTENCES
-            assert not two.startswith(("in contrast", "as a", "thus far", "that is why", "on the"))
-
 
 class TestPhrases:
     def test_they_are_those_of_the_paper(self):
@@ -119,9 +95,8 @@ class TestPhrases:
             ("However ", "However"),
             ("Thus: ", "Thus"),
             ("In contrast to that ", "In contrast"),
-            ("As a consequence, ", "As a consequence"),
-            ("As a result, ", "As a result"),
-            ("That is, ", "That is"),
+            ("In  contrast\nto that ", "In contrast"),
+            ("As a\u00a0result, ", "As a result"),
             ("On the other hand – ", "On the other hand"),  # noqa: RUF001
         ],
     )
@@ -140,11 +115,6 @@ class TestPhrases:
         text = opening + "the second system overlooks nearly all of them."
         assert pairs_of(paper_of([BEFORE, text])) == []
 
-    @pytest.mark.parametrize("phrase", ["In  contrast", "In\u00a0contrast", "In\ncontrast"])
-    def test_blanks_in_a_phrase_may_be_of_any_kind(self, phrase):
-        (pair,) = pairs_of(paper_of([BEFORE, f"{phrase}, the second finds none of them."]))
-        assert pair[0] == "In contrast"
-
     @pytest.mark.parametrize("mark", ["“", '"', "— ", "(", "• "])
     def test_a_phrase_behind_a_mark_gives_no_pair_and_is_no_random_sentence(self, mark):
         texts = [BEFORE, f"{mark}However, the second finds none of them at all."] * 30
@@ -159,54 +129,35 @@ class TestPhrases:
         ("text", "expected"),
         [
             ("Thus it holds.", True),
-            ("It thus holds.", True),
             ("It holds (thus, we stop).", True),
-            ("A model that is small.", True),
             ("Ein Satz, IN\u00a0PARTICULAR dieser.", True),
             ("We say “however” and stop.", True),
             ("From here,\nwe can infer it.", True),
             ("Its enthusiasm holds.", False),
-            ("It is task-specifically made.", False),
             ("That isn't so.", False),
-            ("In this particular case.", False),
-            ("", False),
         ],
     )
     def test_a_phrase_anywhere_in_a_sentence_is_whole_words_in_any_case(self, text, expected):
         found = match(pa.array([text]), PAIR_RULES.phrases.anywhere)
         assert found.tolist() == [expected]
 
-    def test_the_longer_of_two_phrases_is_meant(self, tmp_path):
+    def test_other_phrases_and_languages_are_data_and_the_longer_of_two_is_meant(self, tmp_path):
         path = tmp_path / "phrases.json"
-        content = {"labels": {"a": ["As a result"], "b": ["As a result of this"]}, "neutral": "n"}
+        labels = {"kontrast": ["Jedoch", "Daher kommt"], "folge": ["Daher"]}
+        content = {"labels": labels, "neutral": "keine"}
         path.write_text(json.dumps(content), encoding="utf-8-sig")  # as editors on Windows save it
-        texts = ["As a result of this, all is well.", "As a result, all is well."]
-        openings = list(find_openings(texts, LinkingPhrases.read(path)))
-        assert [opening.phrase for opening in openings] == [1, 0]
-        assert [opening.cut for opening in openings] == [
-            len("As a result of this, "),
-            len("As a result, "),
-        ]
-
-    def test_other_phrases_and_languages_are_data(self, tmp_path):
-        path = tmp_path / "phrases.json"
-        content = {
-            "labels": {"kontrast": ["Jedoch", "Dagegen"], "folge": ["Daher"]},
-            "neutral": "keine",
-        }
-        path.write_text(json.dumps(content))
-        rules = PapersRecipe(linking_phrases=path)
-        texts = ["Das Verfahren findet alle Fehler sofort.", "Daher, Äpfel sind uns völlig egal."]
-        assert pairs_of(paper_of(texts), rules=rules) == [
-            ("Daher", texts[0], "äpfel sind uns völlig egal.")
-        ]
+        recipe = PapersRecipe(linking_phrases=path)
+        first = "Das Verfahren findet alle Fehler sofort."
+        for phrase in ("Daher", "Daher kommt"):
+            paper = paper_of([first, f"{phrase}, Äpfel sind uns völlig egal."])
+            expected = (phrase, first, "äpfel sind uns völlig egal.")
+            assert pairs_of(paper, rules=recipe) == [expected]
 
     @pytest.mark.parametrize(
         "content",
         [
             "no json",
             "[]",
-            "{}",
             '{"labels": {}, "neutral": "n"}',
             '{"labels": {"a": []}, "neutral": "n"}',
             '{"labels": {"a": ["x"], "b": ["x"]}, "neutral": "n"}',
@@ -230,11 +181,6 @@ class TestLabelledPairs:
         assert pairs_of(paper) == []
         assert dropped(paper)["However", OPENS_PARAGRAPH] == 1
         assert len(pairs_of(paper, rules=PapersRecipe(within="section"))) == 1
-
-    def test_no_pair_spans_two_papers(self):
-        second = "However, the second system overlooks nearly all of them."
-        papers = paper_of([BEFORE], key="A"), paper_of([second], key="B")
-        assert pairs_of(*papers, rules=PapersRecipe(within="section")) == []
 
     @pytest.mark.parametrize("end", ["by Roe et al.", "in Fig.", "of Ref.", "of others, cf."])
     @pytest.mark.parametrize(
@@ -265,14 +211,6 @@ class TestLabelledPairs:
         assert all(h[0].islower() for _, _, h in all_pairs(*papers))
         (pair,) = pairs_of(paper_of([BEFORE, "However, BERT finds none of the errors."]))
         assert pair[2] == "bERT finds none of the errors."  # as the release of SciNLI has it
-
-    def test_the_label_follows_from_the_category(self):
-        phrases = PAIR_RULES.phrases
-        labels = [phrases.label_names[n] for n in phrases.label_of_category]
-        assert dict(zip(phrases.categories, labels, strict=True)) == {
-            **{phrase: label for label, found in phrases.labels.items() for phrase in found},
-            **dict.fromkeys(APPROACHES, "neutral"),
-        }
 
 
 class TestNeutralPairs:
@@ -323,7 +261,19 @@ class TestNeutralPairs:
         assert min(plain) < 12 <= min(apart)
 
     def test_sentences_may_have_to_be_of_other_words(self):
-        topics = [[f"{word}{letter * 3}" for word in WORDS] for letter in "qrstuvwxyz"]
+        words = [
+            "alpha",
+            "bravo",
+            "carlo",
+            "delta",
+            "gamma",
+            "hotel",
+            "india",
+            "julie",
+            "kilos",
+            "lemon",
+        ]
+        topics = [[f"{word}{letter * 3}" for word in words] for letter in "qrstuvwxyz"]
         rng = random.Random(3)
         texts = [f"The {' '.join(rng.sample(topics[n % 10], 6))}." for n in range(90)]
         texts[45] = f"However, {texts[45]}"
@@ -366,16 +316,6 @@ class TestNeutralPairs:
         assert of_one[0] == of_one[1]
         assert set(others) & {("BothRand", *pair) for pair in both}  # those that keep both rules
 
-    def test_a_paper_full_of_phrases_has_no_two_random_sentences_by_the_rule_of_scinli(self):
-        draw = random.Random(2)
-        texts = [sentence(draw).replace(" holds", " thus holds") for _ in range(20)]
-        texts += [sentence(draw, "However") for _ in range(20)]
-        paper = paper_of(texts)
-        rules = PapersRecipe(random_sentences="scinli")
-        assert dropped(paper, rules=rules)["BothRand", NO_RANDOM_SENTENCE] > 0
-        assert not any(name == "BothRand" for name, _, _ in all_pairs(paper, rules=rules))
-        assert dropped(paper)["BothRand", NO_RANDOM_SENTENCE] == 0
-
     def test_there_is_one_for_each_labelled_pair_and_the_approaches_are_even(self):
         papers = [as_paper(fields) for fields in make_papers(60)]
         counts = Counter(category for category, _, _ in all_pairs(*papers))
@@ -383,13 +323,6 @@ class TestNeutralPairs:
         neutral = [counts[approach] for approach in APPROACHES]
         assert sum(neutral) == n_labelled == 60 * 18
         assert min(neutral) > 0.8 * n_labelled / 3  # 360 expected, standard deviation 15
-
-    def test_a_paper_without_random_sentences_has_none(self):
-        texts = [BEFORE, "However, the second system overlooks nearly all of them."]
-        paper = paper_of(texts)
-        assert len(all_pairs(paper)) == 1
-        counts = dropped(paper)
-        assert sum(n for (_, why), n in counts.items() if why == NO_RANDOM_SENTENCE) == 1
 
     def test_no_sentence_is_paired_with_itself(self):
         paper = paper_of([*[BEFORE, "However, the second one finds none of them."] * 20])
@@ -412,10 +345,6 @@ class TestNeutralPairs:
         )
         assert set(found) == set(range(29))  # all but the one before the phrase
         assert max(found.values()) < 5 * 300 / 29
-
-
-#: Places of the first neutral pairs, and keyed hashes, of the first paper: never to change.
-PINNED = ([(3, 12), (29, 6), (1, 8), (12, 2)], [16074989805707550812, 6565601944807612106])
 
 
 class TestIndependence:
@@ -454,11 +383,6 @@ class TestIndependence:
         one, other = all_pairs(*papers), all_pairs(*papers, rules=PapersRecipe(seed=2))
         assert set(pairs_of(*papers)) == set(pairs_of(*papers, rules=PapersRecipe(seed=2)))
         assert set(one) != set(other)
-
-    def test_the_draws_are_pinned(self):
-        (block,) = find_pairs([as_paper(make_papers(1)[0])], PAIR_RULES)
-        found = list(zip(block.first[18:22].tolist(), block.second[18:22].tolist(), strict=True))
-        assert (found, block.order[:2].tolist()) == PINNED
 
 
 def judge(texts, opens=True):

@@ -57,11 +57,6 @@ def test_abstracts_in_parts_of_a_file(tmp_path, monkeypatch):
     assert made.summary[-2].startswith("a sample of ")
 
 
-def test_a_small_share_is_one_shard_at_least(papers, tmp_path):
-    made = from_papers("my_nli", papers, tmp_path / "b", sample=1e-9, domain="acl", ratio=(1, 0, 0))
-    assert made.counts["papers"]["read"] == 6
-
-
 def test_papers_that_a_sample_lacks_are_not_missed(papers, tmp_path):
     table = tmp_path / "papers.csv"
     table.write_text("id,domain\n" + "".join(f"P{n:03},acl\n" for n in range(60)) + "X,acl\n")

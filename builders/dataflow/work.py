@@ -32,8 +32,6 @@ Item = TypeVar("Item")
 Result = TypeVar("Result")
 #: Fills an empty folder with what is made of an item; other processes and machines can run it.
 Job = Callable[[Item, Path], None]
-#: Writes the rows of a query over tables into an empty folder, as one Parquet file or several.
-WriteQuery = Callable[[str, Tables, Path], None]
 
 _LOGGER = logging.getLogger(__name__)
 #: What is read depends on their versions.
@@ -63,11 +61,9 @@ class Engine:
 
     Attributes:
         folder: Where working files are kept; None takes the cache.
-        write_query: What chooses rows; None is DuckDB on this machine.
     """
 
     folder: Path | None = None
-    write_query: WriteQuery | None = None
 
     def map(
         self, job: Callable[[Item], Result], items: Sequence[Item]
@@ -79,6 +75,17 @@ class Engine:
             items: The items.
         """
         raise NotImplementedError
+
+    def write(self, query: str, tables: Tables, folder: Path, database: Database) -> None:
+        """Write the rows of a query over tables into an empty folder, as some Parquet files.
+
+        Args:
+            query: The query.
+            tables: The tables.
+            folder: The folder.
+            database: Has the tables; runs the query where the engine has no SQL of its own.
+        """
+        database.write(query, folder)
 
 
 @dataclass(frozen=True)
@@ -154,20 +161,15 @@ class Work:
         for statement in statements:
             key = _hash([key, statement.name, statement.query])
             targets.append(self.folder / f"{statement.name}-{key}")
-        write = self.engine.write_query or _write_by(self.database)
         n_done = sum(target.is_dir() for target in targets)
         with watch("choosing", len(statements), "statements", n_done=n_done) as shown:
             for statement, target in zip(statements, targets, strict=True):
                 if not target.is_dir():
                     with whole_folder(target, lambda _: True) as folder:
-                        write(statement.query, self.tables, folder)
+                        self.engine.write(statement.query, self.tables, folder, self.database)
                     shown.update(1)
                 self.tables[statement.name] = sorted(target.glob("*.parquet"))
                 self.database.add(self.tables)
-
-
-def _write_by(database: Database) -> WriteQuery:
-    return lambda query, _, folder: database.write(query, folder)
 
 
 @contextmanager

@@ -7,12 +7,12 @@ card's blocks follow.
 """
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import asdict, dataclass, fields
 from importlib import import_module
 from pathlib import Path
-from typing import Annotated, Any, ClassVar, Protocol, Self
+from typing import Annotated, Any, ClassVar, Self
 
 from cyclopts import Parameter
 
@@ -230,32 +230,14 @@ class Construction:
     share: float = 1.0
 
 
-class RunProcedure(Protocol):
-    """The function ``run`` of a procedure, which makes a dataset."""
-
-    def __call__(
-        self,
-        paths: Sequence[Path],
-        recipe: Any,
-        declared: Declared,
-        options: BuildOptions,
-        tell: Tell,
-    ) -> AbstractContextManager[Construction]:
-        """Make a dataset from files; its rows are there while the block runs.
-
-        Args:
-            paths: The files and folders of the material.
-            recipe: How to make it, of the procedure's own kind.
-            declared: What its maker says of it.
-            options: What to make, the number of processes, and where working files are kept.
-            tell: Takes a line on each step.
-
-        Raises:
-            SourceNotFoundError: There is no file.
-            TooFewError: The material gives no dataset.
-            NLIHubError: The material is malformed.
-        """
-        ...
+#: The function ``run`` of a procedure, which makes a dataset of files; its rows are there while the
+#: block runs. It gets the files and folders of the material; the recipe, of the procedure's own
+#: kind; what the maker says of the dataset; what to make, the number of processes, and where
+#: working files are kept; and what takes a line on each step. It raises an ``NLIHubError`` where
+#: there is no file, or the material gives no dataset or is malformed.
+RunProcedure = Callable[
+    [Sequence[Path], Any, Declared, BuildOptions, Tell], AbstractContextManager[Construction]
+]
 
 
 def show_probe(found: Mapping[str, Any]) -> Iterator[str]:

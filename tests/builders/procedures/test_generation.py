@@ -2,6 +2,7 @@
 
 from collections import Counter
 from dataclasses import replace
+from types import SimpleNamespace
 
 import pytest
 
@@ -129,6 +130,11 @@ def follow(constraints, tokens):
 
 def test_constraints_are_found_in_sentences(tokenizer):
     assert sum(check_constraints(one, tokenizer) for one in MECHANISMS) > 40
+
+
+def test_slow_tokenizers_are_refused():
+    with pytest.raises(ModelError, match="fast"):
+        find_phrase_tokens(SimpleNamespace(is_fast=False), "A")
 
 
 def test_folds_depend_on_the_pmid_alone():

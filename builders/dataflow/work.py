@@ -209,7 +209,7 @@ def read_corpus(
         results.mkdir(parents=True, exist_ok=True)
         with kept_when_interrupted("The shards that were read are kept: run it again to go on."):
             waiting = [(shard, shard.folder) for shard in shards]
-            _fill(engine, "reading", read, waiting, "B", [shard.n_bytes for shard in shards])
+            _fill(engine, "reading", read, waiting, "B", lambda shard: shard.n_bytes)
             with open_database(results) as database:
                 share = 1.0 if options.sample == 1 else share
                 work = Work(engine, shards, results, database, share)
@@ -228,18 +228,17 @@ def _fill(
     job: Job[Item],
     items: Sequence[tuple[Item, Path]],
     unit: str = "shards",
-    sizes: Sequence[int] = (),
+    size_of: Callable[[Item], int] = lambda _: 1,
 ) -> None:
     """Fill the folders that are not there yet, each beside its item."""
-    sized = list(zip(items, sizes or [1] * len(items), strict=True))
-    waiting = [(item, size) for item, size in sized if not item[1].is_dir()]
-    n_done = sum(size for _, size in sized) - sum(size for _, size in waiting)
+    waiting = [(item, folder) for item, folder in items if not folder.is_dir()]
+    n_all, n_waiting = (sum(size_of(item) for item, _ in some) for some in (items, waiting))
     with (
-        watch(stage, sum(size for _, size in sized), unit, n_done=n_done) as shown,
-        closing(engine.map(partial(_fill_one, job), [item for item, _ in waiting])) as done,
+        watch(stage, n_all, unit, n_done=n_all - n_waiting) as shown,
+        closing(engine.map(partial(_fill_one, job), waiting)) as done,
     ):
-        for (_, size), _ in zip(waiting, done, strict=True):
-            shown.update(size)
+        for (item, _), _ in zip(waiting, done, strict=True):
+            shown.update(size_of(item))
 
 
 def _fill_one(job: Job[Item], one: tuple[Item, Path]) -> None:

@@ -297,7 +297,8 @@ class PatternSpace:
             case Not(operand):
                 return ~self._constraint(operand)
             case Equal(left, right):
-                return np.asarray(self._codes(left) == self._codes(right))
+                tables = (self._along(*self._values(term)) for term in (left, right))
+                return np.asarray(next(tables) == next(tables))
             case Holds(relation, terms):
                 return self._relation(relation, [self._values(term) for term in terms])
 
@@ -313,11 +314,6 @@ class PatternSpace:
             for product in relation.products
         )
         return reduce(np.logical_or, products, ~self._everywhere)
-
-    def _codes(self, term: Term) -> NDArray[Any]:
-        """Return phrases as numbers, equal where the phrases are; one that nothing fills is -1."""
-        axis, phrases = self._values(term)
-        return self._along(axis, [self._codebook.get(phrase, -1) for phrase in phrases])
 
     def _values(self, term: Term) -> _Values:
         """Return the axis of a term and the phrases along it; a string is one phrase anywhere."""
@@ -337,10 +333,6 @@ class PatternSpace:
     def _everywhere(self) -> _Table:
         """The table of the condition that always holds."""
         return np.ones((1,) * len(self._shape), np.bool_)
-
-    @cached_property
-    def _codebook(self) -> dict[str, int]:
-        return {phrase: code for code, phrase in enumerate(set().union(*self._phrases))}
 
 
 def _holds(table: _Table, combination: tuple[int, ...]) -> bool:

@@ -18,7 +18,6 @@ from nlihub.builders.procedures.abstracts import negatives, run
 from nlihub.builders.procedures.abstracts.choose import SAME_PMID, STATEMENTS, TAKEN
 from nlihub.builders.procedures.abstracts.declaration import AbstractsDeclaration
 from nlihub.builders.procedures.abstracts.mechanisms.mechanism import MechanismRules
-from nlihub.builders.procedures.abstracts.negatives import MakeNegatives
 from nlihub.builders.procedures.abstracts.perturb.replace_entities import (
     POOL,
     EntityPool,
@@ -202,42 +201,6 @@ def test_the_pool_on_the_disk_is_that_in_memory(tmp_path):
                 found = list(stored.walk_entities(type_, start))
                 assert bool(found) == (type_ != "Disease")
                 assert found == list(pool.walk_entities(type_, start))
-
-
-STAGES = (ReadAbstracts, MakeNegatives, order._RunWriter)
-ORIGINALS = {stage: stage.__call__ for stage in STAGES}
-
-
-def test_it_goes_on_where_it_was(tmp_path, monkeypatch):
-    folder = write_corpus(tmp_path / "corpus", 5)
-    monkeypatch.setattr(run, "SHARD_BYTES", 8_000)
-    monkeypatch.setattr(order, "_RUN_SHARDS", 1)
-    recipe = AbstractsRecipe(ratio=RATIO)
-    with constructing(folder, recipe, tmp_path / "whole") as made:
-        expected = rows_of(made)
-    done = []
-
-    def stop(job, item, folder, after):
-        if len(done) == after:
-            raise KeyboardInterrupt
-        ORIGINALS[type(job)](job, item, folder)
-        done.append((type(job).__name__, getattr(item, "key", str(item))))
-
-    finished = False
-    for after in (2, 4, 9, 12, 10**9):
-        for stage in STAGES:
-            monkeypatch.setattr(
-                stage, "__call__", lambda job, item, folder, n=after: stop(job, item, folder, n)
-            )
-        try:
-            with constructing(folder, recipe, tmp_path / "cache") as made:
-                assert rows_of(made) == expected
-                finished = True
-        except KeyboardInterrupt:
-            assert not finished
-    assert finished
-    assert {name for name, _ in done} == {stage.__name__ for stage in STAGES}
-    assert len(done) == len(set(done))
 
 
 @pytest.mark.parametrize(

@@ -35,23 +35,7 @@ def test_the_option_and_the_card(tmp_path):
         assert nlihub.verify(one.folder).passed
 
 
-@pytest.mark.parametrize(
-    ("found", "told"),
-    [
-        ({}, ""),
-        ({"config": "full", "unmeasured": "there are no rows"}, "Not measured on `full`: there"),
-        (
-            {
-                "config": "full",
-                "rows": 1200,
-                "macro_f1": [61.5, [58.0, 64.2], 50.0],
-                "labels": {"entailment": [600, 60.0, 40.0]},
-                "categories": {},
-            },
-            "macro-F1 of\n61.5 (58.0 to 64.2) on 1,200 rows of `full`; guessing gives 50.0.",
-        ),
-    ],
-)
-def test_the_block_of_the_probe(found, told):
-    assert told in "\n\n".join(show_probe(found))
-    assert bool([*show_probe(found)]) == bool(found)
+def test_a_probe_that_could_not_be_measured_says_why():
+    found = {"config": "full", "unmeasured": "there are no rows"}
+    assert "Not measured on `full`: there are no rows." in [*show_probe(found)]
+    assert [*show_probe({})] == []

@@ -1,5 +1,4 @@
 import json
-import re
 from collections import Counter
 from itertools import pairwise
 
@@ -179,19 +178,6 @@ class TestInput:
         counts = made.counts["abstracts"]
         assert (counts["kept"], counts["dropped"]) == (60, {SAME_TEXTS: 60})
         assert nlihub.verify(made.folder).passed
-
-    def test_mentions_with_blanks_at_their_ends_and_line_ends_in_them(self, tmp_path):
-        text = "\n".join(map(make_abstract, range(40)))
-        for n in range(40):  # every name of an abstract is annotated with the blank before it
-            text = re.sub(
-                rf"(?m)^{n}\t(\d+)\t(\d+)\t(\w+)\tGene",
-                lambda m, n=n: f"{n}\t{int(m[1]) - 1}\t{m[2]}\t {m[3]}\tGene",
-                text,
-            )
-        path = tmp_path / "a.pubtator"
-        path.write_text(text)
-        made = from_abstracts("my_bionli", path, tmp_path, **SMALL)
-        assert made.counts["negatives"]["SEN"]["kept"] == 40
 
     def test_the_report_of_a_version_outlives_a_build_that_fails(self, corpus, made, tmp_path):
         first = from_abstracts("my_bionli", corpus, tmp_path, **SMALL)

@@ -312,35 +312,6 @@ class TestChoices:
             found = [line for line in made.summary if line.startswith("uneven split: ")]
             assert bool(found) == is_uneven
 
-    def test_a_domain_may_have_years_and_a_validation_share_of_its_own(self, tmp_path):
-        papers = make_papers(120, domains=("hardware", "neurips", "other"))  # 10 a year and domain
-        path = write_lines(tmp_path / "p.jsonl", papers)
-        made = from_papers(
-            "my_nli",
-            path,
-            tmp_path / "b",
-            train_years={"hardware": (2018, 2018), "neurips": (2018, 2020)},
-            evaluation_years={"hardware": (2019, 2020), "neurips": (2021, 2021)},
-            validation_share={"default": 0.2, "neurips": 0.5},
-        )
-        years = {
-            (split, row["domain"], row["year"])
-            for split, rows in rows_of(made.folder, "unbalanced").items()
-            for row in rows
-        }
-        of_split = {
-            "train": {("hardware", 2018), *(("neurips", y) for y in (2018, 2019, 2020))},
-            "test": {("hardware", 2019), ("hardware", 2020), ("neurips", 2021)},
-        }
-        for split, expected in of_split.items():
-            assert {place[1:] for place in years if place[0] == split} == expected
-        assert made.counts["papers"]["dropped"] == {
-            "its domain has no years": 40,
-            "the paper is of another year": 10,
-        }
-        years = Manifest.read(made.folder).parameters["split"]["domains"]["neurips"]
-        assert years["evaluation"] == [2021, 2021]
-
     def test_rules_on_pairs_are_declared_and_read_anew(self, tmp_path):
         text = json.dumps(make_papers(80)).replace(" model", " model, thus,")
         path = write_lines(tmp_path / "p.jsonl", json.loads(text))

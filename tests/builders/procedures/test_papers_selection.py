@@ -8,7 +8,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from nlihub.builders.core.schema import SPLITS
-from nlihub.builders.core.sql import Database, open_database
+from nlihub.builders.core.sql import open_database
 from nlihub.builders.dataflow.work import LocalEngine, Work
 from nlihub.builders.procedures.papers.choose import (
     PAIR_STATEMENTS,
@@ -170,32 +170,6 @@ def test_sql_chooses_as_in_memory(shards, quotas, tmp_path):
 def test_a_class_without_a_pair_is_found(tmp_path):
     with pytest.raises(CorpusError, match=r"train of a has .*expected 900 or more of each"):
         choose(make_shards(tmp_path, 1), tmp_path / "results", quotas={"train": 900})
-
-
-def test_it_goes_on_at_the_statement_where_it_was(tmp_path, monkeypatch):
-    files = make_shards(tmp_path, 5)
-    write, done = Database.write, []
-
-    def stop_after(n_done):
-        def run(database, query, folder):
-            if len(done) == n_done:
-                raise KeyboardInterrupt
-            write(database, query, folder)
-            done.append(query)
-
-        done.clear()
-        monkeypatch.setattr(Database, "write", run)
-
-    stop_after(None)
-    whole = choose(files, tmp_path / "whole")
-    n_statements = len(done)
-    for n_done in (1, 6):  # among papers, and among pairs
-        stop_after(n_done)
-        with pytest.raises(KeyboardInterrupt):
-            choose(files, tmp_path / "parts")
-    stop_after(None)
-    assert choose(files, tmp_path / "parts") == whole
-    assert len(done) == n_statements - 7
 
 
 @pytest.mark.slow

@@ -2,6 +2,7 @@
 
 import pytest
 from nlihub.builders.procedures.splits import (
+    NO_YEARS,
     parse_share,
     parse_years,
     split_by_year,
@@ -57,6 +58,8 @@ class TestByDomain:
         assert place(splitting, "hardware", 2015) in ("validation", "test")
         assert place(splitting, "neurips", 2019) in ("validation", "test")
         assert splitting.splits == ("train", "validation", "test")
+        only_named = split_by_year({"a": (2000, 2001)}, {"a": (2002, 2003)}, {"a": 0.5})
+        assert only_named.place_of("some paper", "b", 2000, 1) == (None, NO_YEARS)
 
     @pytest.mark.parametrize(
         ("train", "evaluation", "problem"),

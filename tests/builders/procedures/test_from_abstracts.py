@@ -216,6 +216,7 @@ class TestInput:
             ({"ratio": (0.5, 0.4, 0.4)}, UsageError, "does not sum to 1"),
             ({"training_rows": "two"}, UnknownNameError, "Known: one, pair"),
             ({"domain": "Bio Medical"}, UsageError, "The domain is"),
+            ({"seed": 2**63}, UsageError, "a number of 64 bits"),
             ({"name": "bionli"}, UsageError, "dataset of this package"),
             ({"paths": "nowhere"}, SourceNotFoundError, "nowhere"),
         ],
@@ -304,7 +305,7 @@ class TestCommand:
         return run_command("construct", "abstracts", *arguments)
 
     def test_it_builds_and_tells(self, corpus, made, tmp_path):
-        done = self.run("my_bionli", corpus, "-o", tmp_path, "--training-rows", "one")
+        done = self.run("my_bionli", corpus, "-o", tmp_path, "--strategies", ",".join(NAMES))
         assert done.returncode == 0, done.stderr
         assert done.stdout.strip() == str(tmp_path / "my_bionli")
         assert "nlihub: 120 of 120 abstracts" in done.stderr

@@ -14,9 +14,15 @@ from pathlib import Path
 import numpy as np
 from nlihub.builders.core.keyed import keyed_number
 from nlihub.builders.procedures.papers import pairs
-from nlihub.builders.procedures.papers.cleaning import DAMAGE, DAMAGED_PAPER, Flags, find_faults
-from nlihub.builders.procedures.papers.pairs import PairRules, find_pairs
-from nlihub.builders.procedures.papers.repair import mend_words
+from nlihub.builders.procedures.papers.cleaning import (
+    DAMAGE,
+    DAMAGED_PAPER,
+    Flags,
+    find_faults,
+    mend_words,
+)
+from nlihub.builders.procedures.papers.pairs import find_pairs
+from nlihub.builders.procedures.papers.recipe import PapersRecipe
 from nlihub.loaders.corpora.papers.files import find_paper_files
 from nlihub.loaders.corpora.papers.paper import Paper
 from nlihub.loaders.corpora.papers.read import read_papers
@@ -66,7 +72,7 @@ def main() -> None:
 
     # What the rules are asked, and what they answer.
     pairs.find_faults, pairs.mend_words = record_faults, record_mended  # type: ignore[assignment]
-    blocks = list(find_pairs(papers, PairRules()))
+    blocks = list(find_pairs(papers, PapersRecipe()))
     clean = read_sentences(given.scinli)
     of_clean = find_faults(clean)
     built = {reason: np.concatenate([one[reason] for one in found_in]) for reason in (*of_clean,)}

@@ -22,17 +22,17 @@ from xml.parsers import expat
 
 import orjson
 from nlihub.builders.dataflow.work import Shard
-from nlihub.builders.procedures.papers.pairs import PairRules, find_pairs
+from nlihub.builders.procedures.papers.pairs import find_pairs
 from nlihub.builders.procedures.papers.read import ReadPapers
-from nlihub.builders.procedures.splits import ByRatio
+from nlihub.builders.procedures.papers.recipe import PapersRecipe
 from nlihub.loaders.corpora.papers.files import PaperFile, find_paper_files
 from nlihub.loaders.corpora.papers.metadata import Metadata
 from nlihub.loaders.corpora.papers.paper import Paper, SkippedPaper
 from nlihub.loaders.corpora.papers.read import read_papers
 from nlihub.loaders.corpora.papers.sentences import split_sentences
 
-RULES = PairRules()
-READ = ReadPapers(RULES, split_sentences, Metadata(domain="acl"), ByRatio())
+RECIPE = PapersRecipe()
+READ = ReadPapers(RECIPE, Metadata(domain="acl"))
 _MEMORY = """
 import resource, sys
 from pathlib import Path
@@ -84,7 +84,7 @@ def parse_xml(files: list[PaperFile]) -> None:
 
 def make_pairs(files: list[PaperFile]) -> None:
     """Every rule, and nothing written."""
-    for _ in find_pairs(read_all(files), RULES):
+    for _ in find_pairs(read_all(files), RECIPE):
         pass
 
 

@@ -27,12 +27,12 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 from nlihub.builders.core.base import RowsPart
-from nlihub.builders.core.encode import encode
 from nlihub.builders.core.keyed import draw, order_preserving
 from nlihub.builders.core.schema import SPLITS, uniform_features
 from nlihub.builders.core.sql import open_database
 from nlihub.builders.core.workers import map_in_order
-from nlihub.builders.dataflow.order import ORDER_KEY, ROWS, OrderedRows
+from nlihub.builders.dataflow.order import OrderedRows
+from nlihub.builders.dataflow.tables import ROWS, encode_rows, rows_schema
 from nlihub.builders.dataflow.work import LocalEngine, Shard, Work
 from nlihub.builders.procedures.papers.choose import (
     PAIR_STATEMENTS,
@@ -43,7 +43,7 @@ from nlihub.builders.procedures.papers.choose import (
 )
 from nlihub.builders.procedures.papers.declaration import EXTRA, paper_configs
 from nlihub.builders.procedures.papers.phrases import LinkingPhrases
-from nlihub.builders.procedures.papers.read import PAIR_SCHEMA, PAIRS, PAPER_SCHEMA, PAPERS
+from nlihub.builders.procedures.papers.read import PAIRS, PAPERS, SCHEMAS
 from nlihub.builders.procedures.splits import ByRatio
 
 PHRASES = LinkingPhrases.read()
@@ -90,7 +90,7 @@ def make_shard(folder: Path, has_texts: bool, shard: tuple[int, int]) -> None:
         "premise_key": order_preserving(premise),
         "second_key": order_preserving(second),
     }
-    table = pa.Table.from_pydict(columns, PAIR_SCHEMA)
+    table = pa.Table.from_pydict(columns, SCHEMAS[PAIRS])
     pq.write_table(table, place / f"{PAIRS}.parquet", _GROUP_ROWS, compression="zstd")
     ids = [f"{number:06d}-{n:05d}" for n in range(n_papers)]
     papers = {
@@ -110,7 +110,7 @@ def make_shard(folder: Path, has_texts: bool, shard: tuple[int, int]) -> None:
         "file": [f"{number:06d}.jsonl"] * n_papers,
         "line": np.arange(1, n_papers + 1),
     }
-    table = pa.Table.from_pydict(papers, PAPER_SCHEMA)
+    table = pa.Table.from_pydict(papers, SCHEMAS[PAPERS])
     pq.write_table(table, place / f"{PAPERS}.parquet", compression="zstd")
     if has_texts:
         write_rows(place / f"{ROWS}.parquet", number, columns, random)
@@ -123,8 +123,7 @@ def write_rows(
     """Write the rows of a shard, with sentences of random words."""
     sentences = pa.array([" ".join(line) for line in _WORDS[random.integers(0, 8, (999, 24))]])
     labels = pa.array([PHRASES.label_names[label] for label in PHRASES.label_of_category])
-    schema = pa.schema([ORDER_KEY, *FEATURES.arrow_schema])
-    with pq.ParquetWriter(path, schema, compression="zstd") as writer:
+    with pq.ParquetWriter(path, rows_schema(FEATURES), compression="zstd") as writer:
         for start in range(0, len(columns["row"]), _GROUP_ROWS):
             some = {name: column[start:][:_GROUP_ROWS] for name, column in columns.items()}
             n = len(some["row"])
@@ -141,29 +140,23 @@ def write_rows(
                 "source": ids,
                 "year": pa.array(random.integers(1990, 2021, n), pa.int32()),
             }
-            table = encode(rows, FEATURES, FEATURES.arrow_schema)
-            order = pa.array(some["order_key"])
-            writer.write_table(table.add_column(0, ORDER_KEY, order).cast(schema))
-
-
-def work_of(folder: Path, num_proc: int) -> Work:
-    """The shards of a folder."""
-    shards = [Shard((), one) for one in sorted((folder / "shards").iterdir())]
-    return Work(LocalEngine(num_proc), shards, folder / "results")
+            writer.write_table(encode_rows(rows, pa.array(some["order_key"]), FEATURES))
 
 
 def choose(folder: Path, num_proc: int) -> tuple[Work, list[Path]]:
     """Choose papers and pairs; what was chosen before is only read."""
-    work = work_of(folder, num_proc)
-    work.folder.mkdir(exist_ok=True)
-    with open_database(work.folder) as database:
-        statements = [*PAPER_STATEMENTS, *PAIR_STATEMENTS, label_statement(PHRASES, DOMAINS)]
-        tables = work.select(statements, work.tables(PAPERS, PAIRS), database)
+    shards = [Shard((), one) for one in sorted((folder / "shards").iterdir())]
+    results = folder / "results"
+    results.mkdir(exist_ok=True)
+    with open_database(results) as database:
+        work = Work(LocalEngine(num_proc), shards, results, database)
+        work.add_tables((PAPERS, PAIRS), [shard.folder for shard in shards])
+        work.select([*PAPER_STATEMENTS, *PAIR_STATEMENTS, label_statement(PHRASES, DOMAINS)])
         query = "SELECT split, domain, label, COUNT(*) FROM taken_pairs GROUP BY ALL"
         classes = {(s, d, label): n for s, d, label, n in database.execute(query)}
         sizes = class_sizes(classes, SPLITTING.splits, DOMAINS, PHRASES.label_names, {})
-        found = work.select([balance_statement(sizes, DOMAINS)], tables, database)
-    return work, list(found["chosen"])
+        work.select([balance_statement(sizes, DOMAINS)])
+    return work, list(work.tables["chosen"])
 
 
 def count_part(part: RowsPart) -> int:
@@ -173,11 +166,11 @@ def count_part(part: RowsPart) -> int:
 
 def make_rows(folder: Path, num_proc: int) -> int:
     """Put all rows in order, part by part."""
-    work, chosen = choose(folder, num_proc)
+    work, _ = choose(folder, num_proc)
     configs = paper_configs(DOMAINS, SPLITTING.splits)
     keys = frozenset((config, split) for config in configs for split in SPLITTING.splits)
     folders = [shard.folder for shard in work.shards]
-    rows = OrderedRows(work, folders, chosen, FEATURES.arrow_schema, keys, [], {})
+    rows = OrderedRows(work, folders, FEATURES.arrow_schema, keys, [], {})
     return sum(work.engine.map(count_part, rows.parts))
 
 

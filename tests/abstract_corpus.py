@@ -5,19 +5,20 @@ from abstract_samples import place
 STEMS = ("foxin", "henase", "dogol", "catenate", "owlin", "ratase", "emuol", "gnuin")
 
 
-def make_abstract(number, *, conclude="We conclude that"):
+def make_abstract(number, *, conclude="We conclude that", verb="inhibits"):
     """An abstract of its own entities, numbers and conclusion.
 
     Args:
         number: Its pmid; other numbers have other names.
         conclude: What its conclusion begins with.
+        verb: What the first entity does to the second.
     """
     first, second, other = (f"{STEMS[(number + n) % len(STEMS)]}{number}" for n in range(3))
     body = (
         f"We gave {first} to {20 + number % 7} hens. "
         f"Levels of {second} fell by {30 + number % 11}% within days. "
         f"In other hens {other} was found beside the nest. "
-        f"{conclude} {first} inhibits {second} by {50 + number % 13}% in hens."
+        f"{conclude} {first} {verb} {second} by {50 + number % 13}% in hens."
     )
     title = f"On hens and {first}."
     text = f"{title} {body}"

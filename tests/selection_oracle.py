@@ -33,15 +33,13 @@ def are_again(texts, order, is_candidate):
 
 
 def are_in_two_splits(split, one, other):
-    """Which pairs have a sentence that a pair of an earlier split has."""
+    """Which pairs have a sentence that another split has, test before validation before train."""
     found = np.zeros(len(split), bool)
     seen = np.zeros(0, one.dtype)
-    for name in ("test", "train", "validation"):
+    for name in ("test", "validation", "train"):
         members = np.flatnonzero(split == SPLITS.index(name))
-        doubled = np.isin(one[members], seen) | np.isin(other[members], seen)
-        found[members[doubled]] = True
-        left = members[~doubled]
-        seen = np.unique(np.concatenate([seen, one[left], other[left]]))
+        found[members] = np.isin(one[members], seen) | np.isin(other[members], seen)
+        seen = np.unique(np.concatenate([seen, one[members], other[members]]))
     return found
 
 

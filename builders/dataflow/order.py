@@ -26,11 +26,9 @@ from ..core.base import Batch, RowsPart
 from ..core.keyed import order_preserving
 from ..core.options import Key
 from ..core.schema import SPLITS
+from .tables import ROWS
 from .work import Work
 
-ROWS = "rows"
-#: The table ``rows`` has this column before those of the dataset.
-ORDER_KEY = pa.field("order_key", pa.int64())
 #: Approximate number of rows in a part, which is sorted in memory.
 PART_ROWS = 300_000
 _RUN_ROWS, _RUN_BYTES = 300_000, 500_000_000  # a column of texts has less than 2 GB
@@ -44,11 +42,10 @@ class OrderedRows:
     """The chosen rows of a corpus, in the order of their keys; see ``PartedRows``.
 
     Attributes:
-        work: The corpus.
+        work: The corpus. Its table ``chosen`` has the columns ``shard`` (``Shard.key``), ``row``
+            (place in the shard's table), and ``in_CONFIG`` for each config; each file in the order
+            of the first two.
         folders: The folders with the rows of the shards, in their order.
-        chosen: Parquet files with the columns ``shard`` (``Shard.key``), ``row`` (place in the
-            shard's table), and ``in_CONFIG`` for each config; each file in the order of the first
-            two.
         schema: The columns of the dataset.
         keys: The configs and splits.
         sources: What the rows are made from.
@@ -57,17 +54,10 @@ class OrderedRows:
 
     work: Work
     folders: Sequence[Path]
-    chosen: Sequence[Path]
     schema: pa.Schema
     keys: frozenset[Key]
     sources: list[Mapping[str, Any]]
     parameters: Mapping[str, Any]
-
-    @cached_property
-    def n_parts(self) -> int:
-        """The number of parts."""
-        n_rows: int = sum(pq.read_metadata(path).num_rows for path in self.chosen)
-        return max(1, -(-n_rows // PART_ROWS))
 
     def batches(self, oddities: dict[str, Oddities] | None = None) -> Iterator[Batch]:
         """Yield the rows in order."""
@@ -84,15 +74,17 @@ class OrderedRows:
         shards = sorted(zip([s.key for s in self.work.shards], self.folders, strict=True))
         groups = [shards[n : n + _RUN_SHARDS] for n in range(0, len(shards), _RUN_SHARDS)]
         configs = sorted({config for config, _ in self.keys})
-        job = _RunWriter(self.chosen, configs, self.n_parts)
+        chosen = self.work.tables["chosen"]
+        n_parts = max(1, -(-sum(pq.read_metadata(path).num_rows for path in chosen) // PART_ROWS))
+        job = _RunWriter(chosen, configs, n_parts)
         folders = self.work.map("sorting", job, groups, self._key)
         runs = [path for folder in folders for path in sorted(folder.iterdir())]
-        return [_Part(number, runs, self.schema, self.keys) for number in range(self.n_parts)]
+        return [_Part(number, runs, self.schema, self.keys) for number in range(n_parts)]
 
     @property
     def _key(self) -> str:
         """The name of the chosen rows' folder, which names all that they depend on."""
-        return self.chosen[0].parent.name
+        return self.work.tables["chosen"][0].parent.name
 
 
 @dataclass(frozen=True)

@@ -1,6 +1,7 @@
 """The report of a construction: what was read, kept and dropped, and why."""
 
 import json
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
@@ -90,6 +91,32 @@ class TooFewError(CorpusError):
     def __init__(self, message: str, report: ConstructionReport) -> None:
         super().__init__(message)
         self.report = report
+
+
+def tally(
+    found: Iterable[tuple[str, str | None, int]], kinds: Iterable[str]
+) -> dict[str, dict[str, Any]]:
+    """Count by kind what was read, kept and dropped, and why, the most frequent reason first.
+
+    Args:
+        found: Kind, reason and number; no reason where they are kept.
+        kinds: All kinds, in order; without a number they count nothing.
+    """
+    kept: Counter[str] = Counter()
+    dropped: dict[str, Counter[str]] = {kind: Counter() for kind in kinds}
+    for kind, reason, n in sorted(found, key=str):
+        if reason is None:
+            kept[kind] += n
+        elif n:
+            dropped[kind][reason] += n
+    return {
+        kind: {
+            "read": kept[kind] + reasons.total(),
+            "kept": kept[kind],
+            "dropped": dict(reasons.most_common()),
+        }
+        for kind, reasons in dropped.items()
+    }
 
 
 def show_entries(entries: Iterable[Mapping[str, Any]], n: int, prefix: str) -> Iterator[str]:

@@ -10,13 +10,13 @@ import pickle
 import re
 import sys
 from collections.abc import Callable, Generator, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ...loaders.errors import needs_extra
-from ..core.sql import Tables
-from .work import Engine, Item, Result, WriteQuery
+from ..core.sql import Database, Tables
+from .work import Engine, Item, Result
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -43,7 +43,7 @@ def spark_engine(session: "SparkSession | None" = None, folder: Path | None = No
     with needs_extra("spark", "Working on a Spark cluster"):
         from pyspark.sql import SparkSession
     spark = session or SparkSession.getActiveSession() or _begin(SparkSession.builder)
-    return _SparkEngine(spark, folder, _SparkSQL(spark).write if folder is not None else None)
+    return _SparkEngine(spark, folder)
 
 
 def _begin(builder: "SparkSession.Builder") -> "SparkSession":
@@ -55,12 +55,12 @@ def _begin(builder: "SparkSession.Builder") -> "SparkSession":
 
 
 @dataclass(frozen=True)
-class _SparkEngine:
+class _SparkEngine(Engine):
     """Works on a Spark cluster; see ``Engine``."""
 
     session: "SparkSession"
-    folder: Path | None
-    write_query: WriteQuery | None
+    folder: Path | None = None
+    _views: dict[str, Sequence[Path]] = field(default_factory=dict)
 
     def map(
         self, job: Callable[[Item], Result], items: Sequence[Item]
@@ -71,6 +71,18 @@ class _SparkEngine:
             at_once = _ITEMS_PER_CORE * self.session.sparkContext.defaultParallelism  # may grow
             yield from _map_at_once(self.session, job, waiting[:at_once])
             waiting = waiting[at_once:]
+
+    def write(self, query: str, tables: Tables, folder: Path, database: Database) -> None:
+        """Write the rows of a query into a folder, by Spark where it has a folder of its own."""
+        if self.folder is None:
+            database.write(query, folder)
+            return
+        for name, files in tables.items():
+            if self._views.get(name) != files:  # looking at the files of a table is a job
+                frame = self.session.read.parquet(*(_escape(_uri(path)) for path in files))
+                frame.createOrReplaceTempView(name)
+                self._views[name] = files
+        self.session.sql(query).write.mode("overwrite").parquet(_uri(folder))
 
 
 def _map_at_once(
@@ -87,23 +99,6 @@ def _map_at_once(
     frame = spark.range(0, len(items), 1, len(items)).mapInArrow(run, "result binary")
     for row in frame.collect():
         yield pickle.loads(row["result"])  # noqa: S301  of our own task
-
-
-class _SparkSQL:
-    """Runs queries on a Spark cluster."""
-
-    def __init__(self, session: "SparkSession") -> None:
-        self._session = session
-        self._tables: dict[str, Sequence[Path]] = {}
-
-    def write(self, query: str, tables: Tables, folder: Path) -> None:
-        """Write the rows of a query into a folder; see ``WriteQuery``."""
-        for name, files in tables.items():
-            if self._tables.get(name) != files:  # looking at the files of a table is a job
-                frame = self._session.read.parquet(*(_escape(_uri(path)) for path in files))
-                frame.createOrReplaceTempView(name)
-                self._tables[name] = files
-        self._session.sql(query).write.mode("overwrite").parquet(_uri(folder))
 
 
 def _uri(path: Path) -> str:

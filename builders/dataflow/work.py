@@ -7,14 +7,15 @@ interrupted finds what is done. That is the whole of resuming.
 
 import json
 import logging
-from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from hashlib import sha256
+from importlib.metadata import version
 from pathlib import Path
 from shutil import rmtree
-from typing import Any, Protocol, TypeVar
+from typing import Any, TypeVar
 
 from filelock import FileLock, Timeout
 
@@ -24,19 +25,17 @@ from ...loaders.hashing import code_hash
 from ...loaders.progress import kept_when_interrupted, watch
 from ..core.base import ROW_CODE
 from ..core.options import BuildOptions
-from ..core.sql import Database, Statement, Tables
+from ..core.sql import Database, Statement, Tables, open_database
 from ..core.workers import map_in_order
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 #: Fills an empty folder with what is made of an item; other processes and machines can run it.
 Job = Callable[[Item, Path], None]
-#: Writes the rows of a query over tables into an empty folder, as one Parquet file or several.
-WriteQuery = Callable[[str, Tables, Path], None]
 
 _LOGGER = logging.getLogger(__name__)
-#: Files are put together to shards of at least this size, so that small ones cost little.
-SHARD_BYTES = 8_000_000
+#: What is read depends on their versions.
+_LIBRARIES = ("nupunkt", "orjson", "pyarrow")
 
 
 @dataclass(frozen=True)
@@ -57,18 +56,14 @@ class Shard:
         return sum(file.size for file in self.files)
 
 
-class Engine(Protocol):
-    """Works on a corpus: in processes of this machine, or on a cluster."""
+class Engine:
+    """Works on a corpus: in processes of this machine, or on a cluster.
 
-    @property
-    def folder(self) -> Path | None:
-        """Where working files are kept; None takes the cache."""
-        ...
+    Attributes:
+        folder: Where working files are kept; None takes the cache.
+    """
 
-    @property
-    def write_query(self) -> WriteQuery | None:
-        """What chooses rows; None is DuckDB on this machine."""
-        ...
+    folder: Path | None = None
 
     def map(
         self, job: Callable[[Item], Result], items: Sequence[Item]
@@ -79,22 +74,25 @@ class Engine(Protocol):
             job: What to do with an item; it can be sent to another process or machine.
             items: The items.
         """
-        ...
+        raise NotImplementedError
+
+    def write(self, query: str, tables: Tables, folder: Path, database: Database) -> None:
+        """Write the rows of a query over tables into an empty folder, as some Parquet files.
+
+        Args:
+            query: The query.
+            tables: The tables.
+            folder: The folder.
+            database: Has the tables; runs the query where the engine has no SQL of its own.
+        """
+        database.write(query, folder)
 
 
 @dataclass(frozen=True)
-class LocalEngine:
-    """Works in processes of this machine.
-
-    Attributes:
-        num_proc: Their number.
-        folder: See ``Engine``.
-        write_query: See ``Engine``.
-    """
+class LocalEngine(Engine):
+    """Works in a number of processes of this machine."""
 
     num_proc: int
-    folder: None = None
-    write_query: None = None
 
     def map(
         self, job: Callable[[Item], Result], items: Sequence[Item]
@@ -105,27 +103,33 @@ class LocalEngine:
 
 @dataclass(frozen=True)
 class Work:
-    """A corpus that has been read, and the folder for what is made of it.
+    """A corpus that has been read, and what is made of it.
 
     Attributes:
         engine: What works on it.
         shards: The shards, in the order of the files.
-        folder: The folder; it is of these shards alone.
+        folder: The folder for what is made of them; it is of these shards alone.
+        database: Has the tables.
         share: The share of the files that is read, in bytes; 1 where it is no sample.
+        tables: The files of each table by its name in SQL.
     """
 
     engine: Engine
     shards: Sequence[Shard]
     folder: Path
+    database: Database
     share: float = 1.0
+    tables: dict[str, Sequence[Path]] = field(default_factory=dict)
+
+    def add_tables(self, names: Iterable[str], folders: Sequence[Path]) -> None:
+        """Name tables that were written for each shard, in a folder of its own."""
+        for name in names:
+            self.tables[name] = [folder / f"{name}.parquet" for folder in folders]
+        self.database.add(self.tables)
 
     def parameters(self, given: Mapping[str, Any]) -> Mapping[str, Any]:
         """Return parameters for the manifest, with the share of the files where it is a sample."""
         return {**given, "sample": round(self.share, 6)} if self.share < 1 else given
-
-    def tables(self, *names: str) -> Tables:
-        """Return the files of tables that were written for each shard, by name."""
-        return {name: [shard.folder / f"{name}.parquet" for shard in self.shards] for name in names}
 
     def map(self, stage: str, job: Job[Item], items: Sequence[Item], key: str = "") -> list[Path]:
         """Fill a folder for each item; those that are there already are not filled again.
@@ -143,16 +147,11 @@ class Work:
         _fill(self.engine, stage, job, list(zip(items, folders, strict=True)))
         return folders
 
-    def select(self, statements: Sequence[Statement], tables: Tables, database: Database) -> Tables:
+    def select(self, statements: Sequence[Statement]) -> None:
         """Run statements one after another, but for those whose results are there already.
 
         Args:
-            statements: The statements; each may name the tables and the results before it.
-            tables: The tables, which the files of the corpus and the recipe decide.
-            database: A database, which then has the tables and the results.
-
-        Returns:
-            The tables and the results.
+            statements: The statements; each may name the tables, and its result becomes one.
 
         Raises:
             OutputError: Memory or the disk is full.
@@ -163,47 +162,45 @@ class Work:
             key = _hash([key, statement.name, statement.query])
             targets.append(self.folder / f"{statement.name}-{key}")
         n_done = sum(target.is_dir() for target in targets)
-        found = dict(tables)
-        database.add(found)
         with watch("choosing", len(statements), "statements", n_done=n_done) as shown:
             for statement, target in zip(statements, targets, strict=True):
                 if not target.is_dir():
                     with whole_folder(target, lambda _: True) as folder:
-                        if self.engine.write_query is None:
-                            database.write(statement.query, folder)
-                        else:
-                            self.engine.write_query(statement.query, found, folder)
+                        self.engine.write(statement.query, self.tables, folder, self.database)
                     shown.update(1)
-                found[statement.name] = sorted(target.glob("*.parquet"))
-                database.add({statement.name: found[statement.name]})
-        return found
+                self.tables[statement.name] = sorted(target.glob("*.parquet"))
+                self.database.add(self.tables)
 
 
 @contextmanager
 def read_corpus(
     files: Sequence[PaperFile],
     read: Job[Shard],
-    identity: Sequence[Any],
-    engine: Engine,
+    tables: Iterable[str],
+    identity: Mapping[str, Any],
+    engine: Engine | None,
     options: BuildOptions,
-    shard_bytes: int | None = None,
+    shard_bytes: int,
 ) -> Iterator[Work]:
     """Read a corpus into folders, one a shard; they go when the block ends without an error.
 
     Args:
         files: The files of the corpus.
-        read: Reads a shard.
-        identity: Everything that the results depend on, besides files and code, as plain values;
-            first the name of the procedure.
-        engine: What works on the corpus.
-        options: Where the folders are made, if the engine has no folder of its own, and the share
-            of the shards to read, at least one, drawn by a hash of the names of their files.
-        shard_bytes: Least size of a shard, in bytes; None takes ``SHARD_BYTES``.
+        read: Reads a shard into tables.
+        tables: Their names.
+        identity: Everything that the tables depend on, besides files and code, as plain values.
+        engine: What works on the corpus; None takes processes of this machine.
+        options: Their number; where the folders are made, if the engine has no folder of its own;
+            and the share of the shards to read, at least one, drawn by a hash of the names of
+            their files.
+        shard_bytes: Least size of a shard, in bytes: files are put together, so that small ones
+            cost little.
     """
-    key = _hash([code_hash(*ROW_CODE), *identity])
+    engine = engine or LocalEngine(options.num_proc)
+    libraries = [f"{name} {version(name)}" for name in _LIBRARIES]
+    key = _hash([code_hash(*ROW_CODE), libraries, read.__class__.__name__, identity])
     place = (engine.folder or options.cache_dir) / "construct" / key
-    groups = _group(files, shard_bytes or SHARD_BYTES)
-    shards = [Shard(group, place / _name(group)) for group in groups]
+    shards = [Shard(group, place / _name(group)) for group in _group(files, shard_bytes)]
     n_bytes = sum(shard.n_bytes for shard in shards)
     shards = _sample(shards, options.sample)
     share = sum(shard.n_bytes for shard in shards) / max(1, n_bytes)
@@ -212,8 +209,12 @@ def read_corpus(
         results.mkdir(parents=True, exist_ok=True)
         with kept_when_interrupted("The shards that were read are kept: run it again to go on."):
             waiting = [(shard, shard.folder) for shard in shards]
-            _fill(engine, "reading", read, waiting, "B", [shard.n_bytes for shard in shards])
-            yield Work(engine, shards, results, 1.0 if options.sample == 1 else share)
+            _fill(engine, "reading", read, waiting, "B", lambda shard: shard.n_bytes)
+            with open_database(results) as database:
+                share = 1.0 if options.sample == 1 else share
+                work = Work(engine, shards, results, database, share)
+                work.add_tables(tables, [shard.folder for shard in shards])
+                yield work
         # The results of an interrupted run on other files go too.
         for folder in (*(shard.folder for shard in shards), *place.glob("results-*")):
             rmtree(folder, ignore_errors=True)
@@ -227,18 +228,17 @@ def _fill(
     job: Job[Item],
     items: Sequence[tuple[Item, Path]],
     unit: str = "shards",
-    sizes: Sequence[int] = (),
+    size_of: Callable[[Item], int] = lambda _: 1,
 ) -> None:
     """Fill the folders that are not there yet, each beside its item."""
-    sized = list(zip(items, sizes or [1] * len(items), strict=True))
-    waiting = [(item, size) for item, size in sized if not item[1].is_dir()]
-    n_done = sum(size for _, size in sized) - sum(size for _, size in waiting)
+    waiting = [(item, folder) for item, folder in items if not folder.is_dir()]
+    n_all, n_waiting = (sum(size_of(item) for item, _ in some) for some in (items, waiting))
     with (
-        watch(stage, sum(size for _, size in sized), unit, n_done=n_done) as shown,
-        closing(engine.map(partial(_fill_one, job), [item for item, _ in waiting])) as done,
+        watch(stage, n_all, unit, n_done=n_all - n_waiting) as shown,
+        closing(engine.map(partial(_fill_one, job), waiting)) as done,
     ):
-        for (_, size), _ in zip(waiting, done, strict=True):
-            shown.update(size)
+        for (item, _), _ in zip(waiting, done, strict=True):
+            shown.update(size_of(item))
 
 
 def _fill_one(job: Job[Item], one: tuple[Item, Path]) -> None:

@@ -6,25 +6,110 @@ the ``PapersRecipe``, ``declaration.py`` the ``PapersDeclaration``, and ``run.py
 card's blocks follow.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import asdict, dataclass, fields
-from functools import cached_property
 from importlib import import_module
 from pathlib import Path
-from typing import Annotated, Any, ClassVar, Protocol, Self
+from typing import Annotated, Any, ClassVar, Self
 
 from cyclopts import Parameter
 
 from ...loaders.errors import UsageError, VerificationError
+from ...loaders.paths import local_path
 from ...loaders.progress import Tell
 from ..core.base import NLIBuilder, Rows
 from ..core.markdown import markdown_table
 from ..core.options import BuildOptions
+from ..core.schema import is_name
 from ..core.spec import DatasetSpec
 from ..dataflow.report import ConstructionReport
 from . import PROCEDURES
-from .about import Declared
+
+
+@dataclass(frozen=True)
+class Declared:
+    """What the maker of a dataset says of it, filled in where the maker says nothing.
+
+    Attributes:
+        name: The name, snake_case.
+        pretty_name: The name in prose.
+        license: Identifier of the licence; ``other`` where it is that of the material.
+        copyright: The line that the licence asks to keep.
+        citation: BibTeX.
+        language: Code of the language.
+    """
+
+    name: str
+    pretty_name: str
+    license: str
+    copyright: str
+    citation: str
+    language: str
+
+    def __post_init__(self) -> None:
+        if not is_name(self.name):
+            raise UsageError(
+                f"The name of a dataset is {self.name!r}; expected small letters, digits and _."
+            )
+        if re.fullmatch(r"[a-z]{2,3}(-[A-Za-z0-9]+)*", self.language) is None:
+            raise UsageError(f"The language is {self.language!r}; expected a code, such as en.")
+
+
+@Parameter(name="*", group="About the dataset")
+@dataclass(frozen=True)
+class About:
+    """What its maker says of a dataset, apart from its name."""
+
+    pretty_name: str | None = None
+    """Its name in prose; by default made of its name."""
+    license: str = "other"
+    """Its licence: apache-2.0, mit, cc-by-4.0, cc-by-sa-4.0 or other, that of the material."""
+    copyright: str | None = None
+    """The line that the licence asks to keep; by default names no person."""
+    citation: Path | None = None
+    """File with its BibTeX; by default an entry that cites the procedure."""
+    language: str = "en"
+    """Code of its language."""
+
+    def declare(self, name: str, material: str, credit: str) -> Declared:
+        """Return all that is said of the dataset, filled in where its maker says nothing.
+
+        Args:
+            name: Name of the dataset, snake_case.
+            material: What the dataset is made from, as in "the authors of the papers".
+            credit: The paper of the procedure, in BibTeX.
+
+        Raises:
+            UsageError: The name or the language is not valid, or the file cannot be read.
+        """
+        title = self.pretty_name or name.replace("_", " ").title()
+        holders = self.copyright or f"Copyright the authors of {material}"
+        if self.citation is not None:
+            citation = _read(Path(self.citation))
+        else:
+            note = f"Made with nlihub, by the procedure of {credit}"
+            key = name.replace("_", "-")
+            citation = f"@misc{{{key},\n  title = {{{title}}},\n  note = {{{note}}}\n}}\n"
+        return Declared(name, title, self.license, holders, citation, self.language)
+
+
+def check_domain(domain: str) -> None:
+    """Refuse a domain of a recipe that is not a name.
+
+    Raises:
+        UsageError: The domain has other characters than small letters, digits and ``_``.
+    """
+    if not is_name(domain):
+        raise UsageError(f"The domain is {domain!r}; expected small letters, digits and _.")
+
+
+def _read(path: Path) -> str:
+    try:
+        return local_path(path).read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise UsageError(f"{path} cannot be read: {error}") from error
 
 
 @Parameter(name="*")
@@ -145,32 +230,14 @@ class Construction:
     share: float = 1.0
 
 
-class RunProcedure(Protocol):
-    """The function ``run`` of a procedure, which makes a dataset."""
-
-    def __call__(
-        self,
-        paths: Sequence[Path],
-        recipe: Any,
-        declared: Declared,
-        options: BuildOptions,
-        tell: Tell,
-    ) -> AbstractContextManager[Construction]:
-        """Make a dataset from files; its rows are there while the block runs.
-
-        Args:
-            paths: The files and folders of the material.
-            recipe: How to make it, of the procedure's own kind.
-            declared: What its maker says of it.
-            options: What to make, the number of processes, and where working files are kept.
-            tell: Takes a line on each step.
-
-        Raises:
-            SourceNotFoundError: There is no file.
-            TooFewError: The material gives no dataset.
-            NLIHubError: The material is malformed.
-        """
-        ...
+#: The function ``run`` of a procedure, which makes a dataset of files; its rows are there while the
+#: block runs. It gets the files and folders of the material; the recipe, of the procedure's own
+#: kind; what the maker says of the dataset; what to make, the number of processes, and where
+#: working files are kept; and what takes a line on each step. It raises an ``NLIHubError`` where
+#: there is no file, or the material gives no dataset or is malformed.
+RunProcedure = Callable[
+    [Sequence[Path], Any, Declared, BuildOptions, Tell], AbstractContextManager[Construction]
+]
 
 
 def show_probe(found: Mapping[str, Any]) -> Iterator[str]:
@@ -201,32 +268,26 @@ def show_probe(found: Mapping[str, Any]) -> Iterator[str]:
     yield markdown_table(["rows of", "number", "right %", "of others %"], rows)
 
 
-@dataclass(frozen=True)
-class Procedure:
-    """A procedure, imported when it is needed; ``name`` is its folder, command and function."""
+def find_recipe(procedure: str) -> type[Recipe]:
+    """Return the kind of recipe of a procedure."""
+    kind: type[Recipe] = _find(procedure, "recipe", f"{procedure.title()}Recipe")
+    return kind
 
-    name: str
 
-    @cached_property
-    def recipe(self) -> type[Recipe]:
-        """The kind of recipe."""
-        kind: type[Recipe] = self._find("recipe", f"{self.name.title()}Recipe")
-        return kind
+def find_declaration(procedure: str) -> type[Declaration]:
+    """Return the kind of declaration of a procedure."""
+    kind: type[Declaration] = _find(procedure, "declaration", f"{procedure.title()}Declaration")
+    return kind
 
-    @cached_property
-    def declaration(self) -> type[Declaration]:
-        """The kind of declaration."""
-        kind: type[Declaration] = self._find("declaration", f"{self.name.title()}Declaration")
-        return kind
 
-    @cached_property
-    def run(self) -> RunProcedure:
-        """The function that makes a dataset."""
-        function: RunProcedure = self._find("run", "run")
-        return function
+def find_run(procedure: str) -> RunProcedure:
+    """Return the function that makes a dataset by a procedure."""
+    function: RunProcedure = _find(procedure, "run", "run")
+    return function
 
-    def _find(self, module: str, name: str) -> Any:
-        return getattr(import_module(f".{self.name}.{module}", __package__), name)
+
+def _find(procedure: str, module: str, name: str) -> Any:
+    return getattr(import_module(f".{procedure}.{module}", __package__), name)
 
 
 def declared_builder(
@@ -277,7 +338,7 @@ def _parse(found: Mapping[str, Any]) -> Declaration:
             "Was it made by a newer nlihub?"
         )
     try:
-        declaration = Procedure(procedure).declaration.parse(found)
+        declaration = find_declaration(procedure).parse(found)
         declaration.spec()
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         raise VerificationError(f"The manifest's declaration is malformed: {error!r}.") from error

@@ -9,7 +9,7 @@ Source:
 """
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict, dataclass
 from typing import Annotated, Any, NamedTuple, TypeAlias, TypeVar
 
@@ -18,8 +18,8 @@ from cyclopts import Parameter
 from ...loaders.errors import UsageError
 from ..core.keyed import keyed_number
 from ..core.schema import SPLITS
-from .about import check_domain
 from .options import read_by
+from .procedure import check_domain
 
 #: Why a paper is in no split.
 NO_YEAR = "the paper has no year"
@@ -136,7 +136,7 @@ class DomainYears:
     @property
     def splits(self) -> tuple[str, ...]:
         """The splits that have papers."""
-        return _with_share((1, self.validation_share, 1 - self.validation_share))
+        return ("train", *_shares(0, self.validation_share))
 
 
 @dataclass(frozen=True)
@@ -165,13 +165,12 @@ class ByYear:
         """The splits that have papers."""
         return next(iter(self.domains.values())).splits
 
-    def expected(self, sizes: Mapping[str, int]) -> Mapping[str, float]:
-        """Return the sizes of the splits of evaluation that a share for all domains gives."""
+    @property
+    def shares(self) -> Mapping[str, float]:
+        """The shares of the splits of evaluation, where all domains have the same."""
         if list(self.domains) != [OTHER_DOMAINS]:
             return {}
-        share = self.domains[OTHER_DOMAINS].validation_share
-        whole = sizes.get("validation", 0) + sizes.get("test", 0)
-        return _by_split({"validation": share * whole, "test": (1 - share) * whole}, self.splits)
+        return _shares(0, self.domains[OTHER_DOMAINS].validation_share)
 
     def place_of(self, paper: str, domain: str, year: int | None, seed: int) -> Place:
         """Return where a paper of an id, a domain and a year belongs."""
@@ -264,14 +263,12 @@ class ByRatio:
     @property
     def splits(self) -> tuple[str, ...]:
         """The splits that have papers."""
-        return _with_share((self.train, self.validation, 1 - self.train - self.validation))
+        return tuple(self.shares)
 
-    def expected(self, sizes: Mapping[str, int]) -> Mapping[str, float]:
-        """Return the sizes of the splits that the shares give, of actual sizes."""
-        shares = (self.train, self.validation, 1 - self.train - self.validation)
-        whole = sum(sizes.values())
-        pairs = zip(SPLITS, shares, strict=True)
-        return _by_split({split: share * whole for split, share in pairs}, self.splits)
+    @property
+    def shares(self) -> Mapping[str, float]:
+        """The share of each split that has papers."""
+        return _shares(self.train, self.validation)
 
     def place_of(self, paper: str, domain: str, year: int | None, seed: int) -> Place:
         """Return where a paper of an id belongs; nothing else matters."""
@@ -301,8 +298,9 @@ def list_uneven_splits(splitting: Splitting, sizes: Mapping[str, int], units: st
         sizes: The number of units by split.
         units: What is counted, for the lines.
     """
-    for split, wanted in splitting.expected(sizes).items():
-        size = sizes.get(split, 0)
+    whole = sum(sizes.get(split, 0) for split in splitting.shares)
+    for split, share in splitting.shares.items():
+        size, wanted = sizes.get(split, 0), share * whole
         if size * _UNEVEN < wanted or size > _UNEVEN * wanted:
             yield (
                 f"uneven split: {split} has {size:,} {units}, where its share says {wanted:,.0f}; "
@@ -310,16 +308,13 @@ def list_uneven_splits(splitting: Splitting, sizes: Mapping[str, int], units: st
             )
 
 
-def _by_split(sizes: Mapping[str, float], splits: Sequence[str]) -> Mapping[str, float]:
-    return {split: size for split, size in sizes.items() if split in splits}
-
-
 def _share(paper: str, seed: int) -> float:
     return keyed_number(seed, "split", paper) / 2**64
 
 
-def _with_share(shares: Sequence[float]) -> tuple[str, ...]:
-    return tuple(split for split, share in zip(SPLITS, shares, strict=True) if share > 1e-9)
+def _shares(train: float, validation: float) -> Mapping[str, float]:
+    shares = zip(SPLITS, (train, validation, 1 - train - validation), strict=True)
+    return {split: share for split, share in shares if share > 1e-9}
 
 
 def _check_share(share: float) -> None:

@@ -38,9 +38,19 @@ _SIZES = ("n<1K", "1K<n<10K", "10K<n<100K", "100K<n<1M", "1M<n<10M", "10M<n<100M
 
 
 def card_template(spec: DatasetSpec) -> str:
-    """Read the card of a dataset from the package, without front matter."""
-    folder = files("nlihub.dataset_cards") / (spec.card or spec.name)
-    return (folder / "README.md").read_text(encoding="utf-8")
+    """Read the card of a dataset from the package, without front matter.
+
+    Raises:
+        SchemaError: The package has no card for it.
+    """
+    name = spec.card or spec.name
+    try:
+        folder = files("nlihub.dataset_cards") / name
+        return (folder / "README.md").read_text(encoding="utf-8")
+    except FileNotFoundError:
+        raise SchemaError(
+            f"{spec.name} has no card; write dataset_cards/{name}/README.md."
+        ) from None
 
 
 def render_card(builder: type[NLIBuilder], manifest: Manifest, statistics: Statistics) -> str:
@@ -328,10 +338,10 @@ def _shown_counts(counts: int | Mapping[Any, int] | None) -> str:
 
 
 def _provenance(spec: DatasetSpec, manifest: Manifest) -> str:
-    lines = [
-        f"- Version {manifest.version}, licence: {LICENSES[spec.license]}. {spec.copyright}.",
-        f"- Paper: <{spec.paper}>" + (f"; release: <{spec.homepage}>" if spec.homepage else ""),
-    ]
+    lines = [f"- Version {manifest.version}, licence: {LICENSES[spec.license]}. {spec.copyright}."]
+    places = (("Paper", spec.paper), ("release", spec.homepage))
+    if links := [f"{what}: <{address}>" for what, address in places if address]:
+        lines.append(f"- {'; '.join(links)}")
     lines += [f"- Source: `{s['url']}`, sha256 `{s['sha256']}`" for s in manifest.sources]
     if manifest.parameters:
         lines.append("- Parameters:")

@@ -13,7 +13,6 @@ Example:
 from collections.abc import Sequence
 
 from .builders.dataflow.spark import spark_engine
-from .builders.procedures.about import About
 from .builders.procedures.abstracts.generate.generate import (
     GenerationSettings,
     ModelWriter,
@@ -23,6 +22,7 @@ from .builders.procedures.abstracts.generate.generate import (
 from .builders.procedures.abstracts.recipe import AbstractsRecipe
 from .builders.procedures.papers.recipe import PapersRecipe
 from .builders.procedures.patterns.recipe import PatternsRecipe
+from .builders.procedures.procedure import About
 from .builders.versions.open import PathLike
 from .constructing import Constructed, construct
 from .loaders.progress import Tell, silent

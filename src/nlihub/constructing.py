@@ -10,8 +10,14 @@ from typing import Any
 from .builders.core.options import BuildOptions
 from .builders.core.registry import find_builder
 from .builders.dataflow.report import TooFewError
-from .builders.procedures.about import About
-from .builders.procedures.procedure import Construction, Procedure, Recipe, declared_builder
+from .builders.procedures.procedure import (
+    About,
+    Construction,
+    Recipe,
+    declared_builder,
+    find_declaration,
+    find_run,
+)
 from .builders.versions.manifest import Manifest
 from .builders.versions.open import PathLike, check_num_proc
 from .builders.versions.version import BuiltVersion
@@ -70,8 +76,7 @@ def construct(
         raise UsageError(f"The sample is {sample}; expected a share of the files, as in 0.01.")
     options = BuildOptions(num_proc=check_num_proc(num_proc), sample=sample)
     begun = time.perf_counter()
-    chosen = Procedure(procedure)
-    kind = chosen.declaration
+    kind = find_declaration(procedure)
     declared = (about or About()).declare(name, kind.MATERIAL, kind.CREDIT)
     target = local_path(output)
     check_target(target / name, name)
@@ -79,7 +84,7 @@ def construct(
     files = as_paths(paths)
     report_file = target / f"{name}.report.json"
     try:
-        with chosen.run(files, recipe, declared, options, tell) as made:
+        with find_run(procedure)(files, recipe, declared, options, tell) as made:
             if earlier is not None and (changes := _list_changes(earlier, made)):
                 tell(f"{target / name} is replaced: {'; '.join(changes)}")
             builder = declared_builder(made.declaration, made.rows, made.report.counts)

@@ -17,13 +17,13 @@ def papers(tmp_path):
 
 @pytest.mark.parametrize(("error", "code"), [(KeyboardInterrupt, 130), (SystemExit(143), 143)])
 def test_what_is_kept_of_reading_papers(papers, tmp_path, monkeypatch, error, code):
-    from nlihub.builders.procedures.papers import run
+    from nlihub.builders.dataflow import work
 
-    class Interrupted(run.LocalEngine):
+    class Interrupted(work.LocalEngine):
         def map(self, job, items):
             raise error
 
-    monkeypatch.setattr(run, "LocalEngine", Interrupted)
+    monkeypatch.setattr(work, "LocalEngine", Interrupted)
     done = run_command("construct", "papers", "mine", papers, "--domain", "acl", cwd=tmp_path)
     assert done.returncode == code
     told = "nlihub: interrupted. The shards that were read are kept: run it again to go on."

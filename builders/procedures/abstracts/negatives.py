@@ -14,12 +14,17 @@ import pyarrow.parquet as pq
 
 from ....loaders.errors import UsageError
 from ....loaders.releases.bionli import LABELS
-from ...core.encode import encode
 from ...core.keyed import keyed_number
 from ...core.schema import uniform_features
-from ...core.sql import Database, Tables
-from ...dataflow.order import ORDER_KEY, ROWS
-from ...dataflow.tables import TableWriter
+from ...core.sql import Database
+from ...dataflow.tables import (
+    DROPPED,
+    DROPPED_SCHEMA,
+    ROWS,
+    encode_rows,
+    open_tables,
+    rows_schema,
+)
 from ...dataflow.work import Work
 from .choose import CANDIDATES, FLIPPED, TAKEN, is_negated
 from .declaration import EXTRA, POSITIVE
@@ -43,7 +48,6 @@ if TYPE_CHECKING:
 
 Outcomes = Mapping[str, Perturbed | NoNegative]
 
-REFUSED = "refused"
 #: What rows are chosen by, row by row of the table ``rows``. Numbers of 64 bits from keyed hashes
 #: are stored less 2^63, as SQL has no unsigned ones.
 CANDIDATE_SCHEMA = pa.schema(
@@ -62,8 +66,6 @@ CANDIDATE_SCHEMA = pa.schema(
         "balance": pa.int64(),  # order in which negated VNeg are kept; null for other rows
     }
 )
-#: How many mechanisms have no negative of a kind.
-REFUSED_SCHEMA = pa.schema({"kind": pa.string(), "reason": pa.string(), "n": pa.int64()})
 #: Mechanisms whose rows are written together.
 _AT_ONCE = 500
 
@@ -130,13 +132,13 @@ class MakeNegatives:
         strategies = [every[name] for name in self.strategies]
         refused: Counter[tuple[str, str]] = Counter()
         features = uniform_features(LABELS, EXTRA)
-        schema = pa.schema([ORDER_KEY, *features.arrow_schema])
+        schemas = {
+            ROWS: rows_schema(features),
+            CANDIDATES: CANDIDATE_SCHEMA,
+            DROPPED: DROPPED_SCHEMA,
+        }
         mechanisms = shard.mechanisms()
-        with (
-            TableWriter(folder, ROWS, schema, group_rows=1) as rows,
-            TableWriter(folder, CANDIDATES, CANDIDATE_SCHEMA) as candidates,
-            TableWriter(folder, REFUSED, REFUSED_SCHEMA) as refusals,
-        ):
+        with open_tables(folder, schemas) as tables:
             while some := list(islice(mechanisms, _AT_ONCE)):
                 made = []
                 for seq, mechanism in some:
@@ -148,16 +150,14 @@ class MakeNegatives:
                             refused[kind, one.reason] += 1
                         else:
                             made.append(self._row(mechanism, kind, one.text, one.detail))
-                for number, row in enumerate(made, start=rows.n_rows):
+                for number, row in enumerate(made, start=tables[ROWS].n_rows):
                     keys = self._keys(row["group"], row["kind"], row["hypothesis"])
-                    candidates.add(shard.key, number, *keys)
-                columns = {name: [row[name] for row in made] for name in schema.names[1:]}
+                    tables[CANDIDATES].add(shard=shard.key, row=number, **keys)
+                columns = {name: [row[name] for row in made] for name in features}
                 order = pa.array([self._key("order", row["id"]) for row in made], pa.int64())
-                table = encode(columns, features, features.arrow_schema)
-                table = table.add_column(0, ORDER_KEY, order)
-                rows.write(table.combine_chunks().to_batches()[0])
+                tables[ROWS].write(encode_rows(columns, order, features))
             for (kind, reason), n in sorted(refused.items()):
-                refusals.add(kind, reason, n)
+                tables[DROPPED].add(kind=kind, reason=reason, n=n)
 
     def _row(self, mechanism: Mechanism, kind: str, text: str, edit: str | None) -> dict[str, Any]:
         """Return a row in the dataset's own columns."""
@@ -179,22 +179,22 @@ class MakeNegatives:
             "original_hypothesis": mechanism.conclusion,
         }
 
-    def _keys(self, pmid: str, kind: str, text: str) -> tuple[Any, ...]:
-        """Return the values of a row's ``CANDIDATE_SCHEMA``, after the first two."""
+    def _keys(self, pmid: str, kind: str, text: str) -> dict[str, Any]:
+        """Return what a row is chosen by, after ``shard`` and ``row``."""
         category, name, negated = category_of_negative(kind), f"{pmid}-{kind}", is_negated(text)
         is_flipped = negated and category == FLIPPED
-        return (
-            pmid,
-            kind,
-            category,
-            negated,
-            keyed_number(self.seed, "split", pmid) / 2**64,
-            keyed_number(self.seed, "accept", name) / 2**64,
-            self._key("draw full", name),
-            self._key("draw balanced", name),
-            self._key("category", f"{pmid}-{category}"),
-            self._key("balance", pmid) if is_flipped else None,
-        )
+        return {
+            "pmid": pmid,
+            "kind": kind,
+            "category": category,
+            "is_negated": negated,
+            "share": keyed_number(self.seed, "split", pmid) / 2**64,
+            "accept": keyed_number(self.seed, "accept", name) / 2**64,
+            "draw_full": self._key("draw full", name),
+            "draw_balanced": self._key("draw balanced", name),
+            "draw_category": self._key("category", f"{pmid}-{category}"),
+            "balance": self._key("balance", pmid) if is_flipped else None,
+        }
 
     def _key(self, purpose: str, name: str) -> int:
         return keyed_number(self.seed, purpose, name) - (1 << 63)
@@ -245,18 +245,14 @@ def ask_writer(writer: Writer, database: Database) -> dict[int, dict[int, Outcom
 
 
 def make_negatives(
-    work: Work,
-    tables: Tables,
-    database: Database,
-    recipe: "AbstractsRecipe",
-    written: Mapping[int, Mapping[int, Outcomes]],
+    work: Work, recipe: "AbstractsRecipe", written: Mapping[int, Mapping[int, Outcomes]]
 ) -> list[Path]:
     """Make the negatives of all shards; return the folders with their tables."""
     pool = EntityPool({})
     if "SREO" in recipe.strategy_names:
-        work.select([POOL], tables, database)
-        pool = store_pool(database, work.folder)
-    taken = database.read("SELECT shard, seq FROM taken ORDER BY shard, seq")
+        work.select([POOL])
+        pool = store_pool(work.database, work.folder)
+    taken = work.database.read("SELECT shard, seq FROM taken ORDER BY shard, seq")
     keys, places = taken["shard"].to_numpy(), taken["seq"].to_numpy()
     chosen = []
     for shard in work.shards:

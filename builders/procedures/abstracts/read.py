@@ -2,7 +2,6 @@
 
 import hashlib
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -14,7 +13,7 @@ from xxhash import xxh3_64_intdigest
 from ....loaders.corpora.abstracts.abstract import Abstract, SkippedAbstract
 from ....loaders.corpora.abstracts.mechanism_records import MechanismRecord
 from ....loaders.corpora.abstracts.read import read_part
-from ...dataflow.tables import TableWriter
+from ...dataflow.tables import open_tables
 from .mechanisms.find import find_mechanism
 from .mechanisms.mechanism import Mechanism, MechanismRules, Mention, NoMechanism
 from .perturb.replace_entities import ENTITIES, list_entities, order_of_name
@@ -78,47 +77,45 @@ class ReadAbstracts:
 
     def __call__(self, shard: "Shard", folder: Path) -> None:
         """Write the tables of ``SCHEMAS``; what depends on other shards is left open."""
-        with ExitStack() as stack:
-            tables = {
-                name: stack.enter_context(TableWriter(folder, name, schema, 5_000))
-                for name, schema in SCHEMAS.items()
-            }
+        with open_tables(folder, SCHEMAS) as tables:
             n_units = 0
             for unit, left_out in (found for file in shard.files for found in read_part(file)):
                 seq: int | None = None
                 if not isinstance(unit, SkippedAbstract) or unit.unit in _WHOLE:
                     seq, n_units = n_units, n_units + 1
                 for table, values in self._rows(unit, left_out):
-                    tables[table].add(shard.key, seq, *values)
+                    tables[table].add(shard=shard.key, seq=seq, **values)
 
     def _rows(
         self, unit: Unit, left_out: Sequence[SkippedAbstract]
-    ) -> Iterator[tuple[str, tuple[Any, ...]]]:
-        """Yield the rows of a unit as table and values, after ``shard`` and ``seq``."""
+    ) -> Iterator[tuple[str, dict[str, Any]]]:
+        """Yield the rows of a unit as table and columns, besides ``shard`` and ``seq``."""
         for part in left_out:
             yield "parts", _place(part, part.unit, part)
         if isinstance(unit, SkippedAbstract):
-            place = _place(unit, unit.unit, unit)
-            is_whole = unit.unit in _WHOLE
-            yield ("units", (*place, False, None, None)) if is_whole else ("parts", place)
+            table = "units" if unit.unit in _WHOLE else "parts"
+            yield table, {**_place(unit, unit.unit, unit), "was_read": False}
             return
         kind = "abstract" if isinstance(unit, Abstract) else "record"
         found = find_mechanism(unit, self.rules)
-        content = hash_content(found, left_out)
+        content = {"was_read": True, "content": hash_content(found, left_out)}
         if isinstance(found, NoMechanism):
-            yield "units", (*_place(unit, kind, found), True, content, None)
+            yield "units", {**_place(unit, kind, found), **content}
             return
-        yield "units", (*_place(unit, kind, None), True, content, _digest_text(found))
-        yield MECHANISMS, (found.pmid, orjson.dumps(found))
+        yield "units", {**_place(unit, kind), **content, "digest": _digest_text(found)}
+        yield MECHANISMS, {"pmid": found.pmid, "json": orjson.dumps(found)}
         for type_, entity in list_entities(found):
-            order = order_of_name(entity.name)
+            known = {"type": type_, "name": entity.name, "name_order": order_of_name(entity.name)}
             for id_ in sorted(entity.ids) or (None,):
-                yield ENTITIES, (type_, entity.name, order, id_)
+                yield ENTITIES, {**known, "id": id_}
 
 
-def _place(unit: Unit, kind: str, why: SkippedAbstract | NoMechanism | None) -> tuple[Any, ...]:
-    reason = (None, None) if why is None else (why.reason, why.detail)
-    return unit.pmid, kind, unit.file, unit.line, *reason
+def _place(
+    unit: Unit, kind: str, why: SkippedAbstract | NoMechanism | None = None
+) -> dict[str, Any]:
+    """Return where a unit stands in the files, and why it is left out."""
+    place = {"pmid": unit.pmid, "unit": kind, "file": unit.file, "line": unit.line}
+    return place if why is None else {**place, "reason": why.reason, "detail": why.detail}
 
 
 def hash_content(found: Mechanism | NoMechanism, left_out: Sequence[SkippedAbstract]) -> int:

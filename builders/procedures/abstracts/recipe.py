@@ -11,9 +11,8 @@ from cyclopts import Parameter
 from ....loaders.errors import UnknownNameError, UsageError
 from ....loaders.progress import Tell
 from ...dataflow.work import Engine
-from ..about import check_domain
 from ..options import parse_names, read_by
-from ..procedure import Recipe
+from ..procedure import Recipe, check_domain
 from ..splits import SPLITTING, ByRatio, Ratio
 from .choose import PAPER_RATIO, Distribution
 from .generate.generate import SMALL, GenerationSettings, ModelWriter

@@ -1,10 +1,9 @@
 """Make a dataset from files of annotated abstracts: rows, a report and a declaration."""
 
 import hashlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
-from importlib.metadata import version as installed_version
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -14,7 +13,7 @@ from ....loaders.corpora.papers.files import find_paper_files
 from ....loaders.progress import Tell
 from ...core.options import BuildOptions
 from ...core.schema import SPLITS
-from ...core.sql import Database, open_database
+from ...core.sql import Database
 from ...dataflow.order import OrderedRows
 from ...dataflow.report import (
     ConstructionReport,
@@ -22,10 +21,11 @@ from ...dataflow.report import (
     TooFewError,
     list_reasons,
     show_entries,
+    tally,
 )
-from ...dataflow.work import LocalEngine, read_corpus
-from ..about import Declared
-from ..procedure import Construction
+from ...dataflow.tables import DROPPED
+from ...dataflow.work import read_corpus
+from ..procedure import Construction, Declared
 from ..splits import list_uneven_splits
 from .choose import (
     CANDIDATES,
@@ -40,7 +40,7 @@ from .choose import (
 )
 from .declaration import POSITIVE, AbstractsDeclaration
 from .mechanisms.mechanism import NO_PHRASE
-from .negatives import REFUSED, ask_writer, category_of_negative, make_negatives
+from .negatives import ask_writer, category_of_negative, make_negatives
 from .read import SCHEMAS, ReadAbstracts
 from .recipe import AbstractsRecipe
 
@@ -79,32 +79,24 @@ def run(
     writer = recipe.writer(tell)
     written_by = {"generation": writer.parameters()} if writer else {}
     by_sql = ("balance_negation", *rule.as_json())
-    identity = [
-        "abstracts",
-        {name: value for name, value in recipe.parameters().items() if name not in by_sql},
-        recipe.domain,
-        written_by,
-        [f"{name} {installed_version(name)}" for name in ("nupunkt", "orjson", "pyarrow")],
-    ]
+    identity = {
+        **{name: value for name, value in recipe.parameters().items() if name not in by_sql},
+        **written_by,
+        "domain": recipe.domain,
+    }
     read = ReadAbstracts(recipe.mechanism_rules)
-    engine = recipe.engine or LocalEngine(options.num_proc)
-    with (
-        read_corpus(files, read, identity, engine, options, SHARD_BYTES) as work,
-        open_database(work.folder) as database,
-    ):
-        tables = work.select(STATEMENTS, work.tables(*SCHEMAS), database)
+    with read_corpus(files, read, SCHEMAS, identity, recipe.engine, options, SHARD_BYTES) as work:
+        database = work.database
+        work.select(STATEMENTS)
         written = ask_writer(writer, database) if writer else {}
-        folders = make_negatives(work, tables, database, recipe, written)
-        candidates = [folder / f"{CANDIDATES}.parquet" for folder in folders]
-        refused = [folder / f"{REFUSED}.parquet" for folder in folders]
-        database.add({CANDIDATES: candidates, REFUSED: refused})
+        folders = make_negatives(work, recipe, written)
+        work.add_tables([CANDIDATES, DROPPED], folders)
         forms = Forms(*database.execute(COUNT_FORMS)[0]) if recipe.balance_negation else None
         abstracts = _count_abstracts(database)
         query = f"SELECT category, COUNT(DISTINCT pmid) FROM {CANDIDATES} GROUP BY category"
         rare = find_rare_kinds(dict(database.execute(query)), abstracts["kept"])
         rule = replace(rule, preferred=rare)
-        statements = rule.statements(forms.n_kept if forms else None)
-        chosen = work.select(statements, {CANDIDATES: candidates}, database)["chosen"]
+        work.select(rule.statements(forms.n_kept if forms else None))
 
         kinds = dict.fromkeys(recipe.strategy_names)
         kinds |= {kind: None for of in written.values() for one in of.values() for kind in one}
@@ -119,61 +111,46 @@ def run(
             "negatives": _count_negatives(database, kinds),
             "distributions": distributions,
         }
-        left_out = {name: Entries(tables[name], _COLUMNS) for name in ("not_taken", "left_out")}
+        left_out = {
+            name: Entries(work.tables[name], _COLUMNS) for name in ("not_taken", "left_out")
+        }
         report = ConstructionReport(counts, left_out, list(_summary(counts, left_out, forms)))
         _check_labels(report)
         if rule.ratio:
             uneven = list_uneven_splits(rule.ratio, abstracts["splits"], "mechanisms")
             report = replace(report, summary=[*report.summary, *uneven])
         declaration = replace(declaration, categories=categories)
-        spec = declaration.spec()
-        rows = OrderedRows(
-            work,
-            folders,
-            chosen,
-            spec.features.arrow_schema,
-            options.keys(spec),
-            [_describe_source(database, abstracts["kept"])],
-            work.parameters({**recipe.parameters(), **rule.as_json(), **written_by}),
-        )
+        source, spec = _describe_source(database, abstracts["kept"]), declaration.spec()
+        schema, keys = spec.features.arrow_schema, options.keys(spec)
+        parameters = work.parameters({**recipe.parameters(), **rule.as_json(), **written_by})
+        rows = OrderedRows(work, folders, schema, keys, [source], parameters)
         yield Construction(rows, report, declaration, work.share)
 
 
 def _count_abstracts(database: Database) -> dict[str, Any]:
     """Count the abstracts that were read, that give a mechanism, and that do not, by reason."""
-    ((n_taken,),) = database.execute("SELECT COUNT(*) FROM taken")
-    by_reason = "SELECT reason, COUNT(*) AS n FROM not_taken GROUP BY reason"
-    dropped = dict(database.execute(f"{by_reason} ORDER BY n DESC, reason"))
+    found = database.execute("""
+        SELECT 'abstracts', NULL, COUNT(*) FROM taken
+        UNION ALL SELECT 'abstracts', reason, COUNT(*) FROM not_taken GROUP BY reason
+    """)
     of_abstracts = "SELECT CONCAT(unit, ': ', reason) AS what, COUNT(*) FROM left_out GROUP BY what"
     return {
-        "read": n_taken + sum(dropped.values()),
-        "kept": n_taken,
-        "splits": {},
-        "dropped": dropped,
+        **tally(found, ["abstracts"])["abstracts"],
         "left_out": dict(database.execute(f"{of_abstracts} ORDER BY what")),
     }
 
 
-def _count_negatives(database: Database, kinds: Mapping[str, Any]) -> Mapping[str, Any]:
+def _count_negatives(database: Database, kinds: Iterable[str]) -> Mapping[str, Any]:
     """Count by kind the mechanisms that were tried, gave a negative, and were refused."""
-    counts: dict[str, Any] = {kind: {"read": 0, "kept": 0, "dropped": {}} for kind in kinds}
     query = f"""
-        SELECT kind, NULL AS reason, COUNT(*) AS n FROM kept GROUP BY kind
+        SELECT kind, NULL, COUNT(*) FROM kept WHERE NOT is_positive GROUP BY kind
         UNION ALL
         SELECT kind, '{UNBALANCED}', COUNT(*) FROM {CANDIDATES} ANTI JOIN kept USING (shard, row)
         GROUP BY kind
         UNION ALL
-        SELECT kind, reason, CAST(SUM(n) AS BIGINT) FROM {REFUSED} GROUP BY kind, reason
-        ORDER BY n DESC, reason
+        SELECT kind, reason, n FROM {DROPPED}
     """
-    for kind, reason, n in database.execute(query):
-        if kind != POSITIVE:
-            counts[kind]["read"] += n
-            if reason is None:
-                counts[kind]["kept"] = n
-            else:
-                counts[kind]["dropped"][reason] = n
-    return counts
+    return tally(database.execute(query), kinds)
 
 
 def _count_rows(

@@ -25,72 +25,39 @@ NOT_TAKEN = "its paper is not taken"
 SAME_TEXTS = "the same texts again"
 IN_TWO_SPLITS = "one of its sentences is in another split"
 
-_TRAIN, _VALIDATION, _TEST = map(SPLITS.index, ("train", "validation", "test"))
-
+_TRAIN = SPLITS.index("train")
 
 #: Of several papers with one id the first is taken by hash, year and domain; then, of several with
 #: one text, the first by id.
 PAPER_STATEMENTS = (
     Statement(
-        "papers_of_one_id",
+        "judged_papers",
         f"""
-        SELECT shard, paper,
-            CASE WHEN content = 1 THEN '{SAME_PAPER}' ELSE '{SAME_ID}' END AS reason
+        SELECT *, CASE
+                WHEN place > 1 AND content = 1 THEN '{SAME_PAPER}'
+                WHEN place > 1 THEN '{SAME_ID}'
+                WHEN ROW_NUMBER() OVER (
+                    PARTITION BY hash_high, hash_low, place = 1 ORDER BY id
+                ) > 1 THEN '{SAME_TEXT}'
+            END AS why
         FROM (
-            SELECT papers.shard, papers.paper,
+            SELECT shard, paper, split, id, year, domain, hash_high, hash_low, n_sentences,
+                file, line,
                 RANK() OVER (
-                    PARTITION BY papers.id
-                    ORDER BY papers.hash_high, papers.hash_low, papers.year, papers.domain
+                    PARTITION BY id ORDER BY hash_high, hash_low, year, domain
                 ) AS content,
                 ROW_NUMBER() OVER (
-                    PARTITION BY papers.id
-                    ORDER BY papers.hash_high, papers.hash_low, papers.year, papers.domain,
-                        papers.shard, papers.paper
+                    PARTITION BY id ORDER BY hash_high, hash_low, year, domain, shard, paper
                 ) AS place
-            FROM papers JOIN (
-                SELECT id FROM papers WHERE split >= 0 GROUP BY id HAVING COUNT(*) > 1
-            ) AS doubled ON papers.id = doubled.id
-            WHERE papers.split >= 0
+            FROM papers WHERE split >= 0
         ) AS ranked
-        WHERE place > 1
-        """,
-    ),
-    Statement(
-        "doubled_papers",
-        f"""
-        WITH candidates AS (
-            SELECT * FROM papers
-            WHERE split >= 0 AND NOT EXISTS (
-                SELECT 1 FROM papers_of_one_id AS again
-                WHERE again.shard = papers.shard AND again.paper = papers.paper
-            )
-        )
-        SELECT shard, paper, reason FROM papers_of_one_id
-        UNION ALL
-        SELECT shard, paper, '{SAME_TEXT}' AS reason
-        FROM (
-            SELECT candidates.shard, candidates.paper,
-                ROW_NUMBER() OVER (
-                    PARTITION BY candidates.hash_high, candidates.hash_low ORDER BY candidates.id
-                ) AS place
-            FROM candidates JOIN (
-                SELECT hash_high, hash_low FROM candidates
-                GROUP BY hash_high, hash_low HAVING COUNT(*) > 1
-            ) AS doubled
-            ON candidates.hash_high = doubled.hash_high AND candidates.hash_low = doubled.hash_low
-        ) AS ranked
-        WHERE place > 1
         """,
     ),
     Statement(
         "taken_papers",
         """
         SELECT shard, paper, split, id, year, domain, hash_high, hash_low, n_sentences
-        FROM papers
-        WHERE split >= 0 AND NOT EXISTS (
-            SELECT 1 FROM doubled_papers AS doubled
-            WHERE doubled.shard = papers.shard AND doubled.paper = papers.paper
-        )
+        FROM judged_papers WHERE why IS NULL
         """,
     ),
     Statement(
@@ -98,10 +65,8 @@ PAPER_STATEMENTS = (
         """
         SELECT file, line, reason, detail FROM papers WHERE reason IS NOT NULL
         UNION ALL
-        SELECT papers.file, papers.line, doubled.reason,
-            CONCAT('paper ''', papers.id, '''') AS detail
-        FROM papers JOIN doubled_papers AS doubled
-        ON papers.shard = doubled.shard AND papers.paper = doubled.paper
+        SELECT file, line, why, CONCAT('paper ''', id, '''') AS detail
+        FROM judged_papers WHERE why IS NOT NULL
         """,
     ),
 )
@@ -126,7 +91,7 @@ _SENTENCES = f"""
 """
 
 #: Of several pairs with the same two texts the one with the lowest hash is taken. A sentence is in
-#: one split only: of test, train and validation the first that has it.
+#: one split only: of test, validation and train the first that has it.
 PAIR_STATEMENTS = (
     Statement(
         "doubled_texts",
@@ -149,48 +114,19 @@ PAIR_STATEMENTS = (
     ),
     Statement(
         "evaluation_sentences",
-        f"""
-        SELECT sentence,
-            MAX(CASE WHEN split = {_TEST} THEN 1 ELSE 0 END) AS in_test,
-            MAX(CASE WHEN split = {_VALIDATION} THEN 1 ELSE 0 END) AS in_validation
-        FROM ({_SENTENCES} AND taken.split <> {_TRAIN}) AS sentences
-        GROUP BY sentence
-        """,
+        f"SELECT DISTINCT sentence FROM ({_SENTENCES} AND taken.split <> {_TRAIN}) AS sentences",
     ),
-    # For each sentence of a training pair that is also in another split.
-    Statement(
-        "training_sentences",
-        f"""
-        SELECT shard, row, category, sentences.sentence, in_test
-        FROM ({_SENTENCES} AND taken.split = {_TRAIN}) AS sentences
-        JOIN evaluation_sentences AS others ON sentences.sentence = others.sentence
-        """,
-    ),
-    # Validation has no sentence of test, and none of training pairs that are left.
     Statement(
         "pairs_in_two_splits",
         f"""
-        WITH training_pairs AS (
-            SELECT shard, row, category FROM training_sentences
-            GROUP BY shard, row, category HAVING MAX(in_test) = 1
-        ),
-        earlier_sentences AS (
-            SELECT sentence FROM evaluation_sentences WHERE in_test = 1 AND in_validation = 1
-            UNION
-            SELECT sentence FROM training_sentences AS kept
-            WHERE NOT EXISTS (
-                SELECT 1 FROM training_pairs AS gone
-                WHERE gone.shard = kept.shard AND gone.row = kept.row
-            )
-        )
-        SELECT shard, row, category FROM training_pairs
-        UNION ALL
-        SELECT pairs.shard, pairs.row, pairs.category
-        {_CANDIDATES}
-        LEFT JOIN earlier_sentences AS one ON pairs.premise_key = one.sentence
-        LEFT JOIN earlier_sentences AS other ON pairs.second_key = other.sentence
-        WHERE taken.split = {_VALIDATION} AND {_IS_NOT_AGAIN}
-            AND (one.sentence IS NOT NULL OR other.sentence IS NOT NULL)
+        SELECT DISTINCT shard, row, category
+        FROM (
+            SELECT shard, row, category, split,
+                MAX(split) OVER (PARTITION BY sentences.sentence) AS last_split
+            FROM ({_SENTENCES}) AS sentences JOIN evaluation_sentences AS others
+            ON sentences.sentence = others.sentence
+        ) AS found
+        WHERE split < last_split
         """,
     ),
 )

@@ -4,31 +4,42 @@ Source:
     SciNLI, section 3.2; MSciNLI, section 3.
 """
 
+import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
 from itertools import compress
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 from xxhash import xxh3_128_digest
 
 from ....loaders.corpora.papers.paper import Paper
-from ....loaders.errors import UsageError
-from ...core.keyed import keyed_number, subkeys
+from ...core.keyed import draw, keyed_number, subkeys
 from .cleaning import (
     BEGINS_IN_THE_MIDDLE,
     DAMAGED_PAPER,
+    MAY_HAVE_NOTES,
     Flags,
     are_damaged,
     begin_in_the_middle,
     find_faults,
     match,
+    mend_words,
+    split_at_notes,
 )
-from .neutral import Numbers, Words, draw_neutral, neutral_rule
-from .phrases import LinkingPhrases, find_openings
-from .repair import MAY_HAVE_NOTES, mend_words, split_at_notes
+from .phrases import APPROACHES, find_openings
+
+if TYPE_CHECKING:
+    from .recipe import PapersRecipe
+
+Numbers = npt.NDArray[np.int64]
+Words = npt.NDArray[np.uint64]
+#: Returns which of n pairs of sentences are fit: of n sentences, n others, and n approaches.
+IsFit = Callable[[Numbers, Numbers, Numbers], Flags]
 
 #: Why a pair is dropped before it reaches a split; ``cleaning`` has the reasons on its texts.
 OPENS_PARAGRAPH = "the phrase opens its paragraph"
@@ -36,60 +47,12 @@ BEHIND_A_MARK = "something stands before the phrase"
 IN_LONGER_PHRASE = "the phrase begins a longer one"
 NO_RANDOM_SENTENCE = "no random sentence was found"
 SAME_SENTENCE = "it is one sentence twice"
-#: The papers whose rule random sentences may follow; the first is the default.
-RANDOM_SENTENCES = ("mscinli", "scinli")
-#: What becomes of sentences whose phrase begins a longer one; the first is the default.
-LONGER_PHRASES = ("drop", "keep")
-#: The least distance of two sentences of a neutral pair: they do not stand side by side.
-NEUTRAL_DISTANCE = 2
 _BLOCK_SENTENCES = 60_000
-
-
-@dataclass(frozen=True)
-class PairRules:
-    """How pairs are taken from a paper: all of a recipe that reading a paper needs.
-
-    Attributes:
-        phrases: The linking phrases.
-        within: What two adjacent sentences must share, ``paragraph`` or ``section``.
-        random_sentences: Whose rule random sentences follow, one of ``RANDOM_SENTENCES``; see
-            ``find_pairs``.
-        longer_phrases: What becomes of sentences whose phrase begins a longer one, as in "In
-            contrast to", one of ``LONGER_PHRASES``.
-        neutral_distance: Least distance of the two sentences of a neutral pair in their paper, in
-            sentences, from 2; 2 is the papers' draw.
-        neutral_overlap: Largest share of content words that the two may have in common, 0 to 1; 1
-            is the papers' draw.
-        seed: Decides every random choice.
-    """
-
-    phrases: LinkingPhrases = field(default_factory=LinkingPhrases.read)
-    within: str = "paragraph"
-    random_sentences: str = RANDOM_SENTENCES[0]
-    longer_phrases: str = LONGER_PHRASES[0]
-    neutral_distance: int = NEUTRAL_DISTANCE
-    neutral_overlap: float = 1.0
-    seed: int = 1
-
-    def __post_init__(self) -> None:
-        for name, known in (
-            ("within", ("paragraph", "section")),
-            ("random_sentences", RANDOM_SENTENCES),
-            ("longer_phrases", LONGER_PHRASES),
-        ):
-            if (given := getattr(self, name)) not in known:
-                raise UsageError(f"{name} is {given!r}; expected {' or '.join(known)}.")
-        if self.neutral_distance < NEUTRAL_DISTANCE:
-            raise UsageError(
-                f"neutral_distance is {self.neutral_distance}; expected {NEUTRAL_DISTANCE} or more."
-            )
-        if not 0 <= self.neutral_overlap <= 1:
-            raise UsageError(f"neutral_overlap is {self.neutral_overlap}; expected 0 to 1.")
-
-    def as_json(self) -> Mapping[str, Any]:
-        """Return the rules as plain values."""
-        options = {name: value for name, value in vars(self).items() if name != "phrases"}
-        return {**self.phrases.as_json(), **options}
+_MAX_DRAWS = 64
+_BOTH, _FIRST, _SECOND = range(len(APPROACHES))
+_CONTENT_WORD = re.compile(r"[^\W\d_]{4,}")
+#: Words in a larger share of a paper's sentences say little about any one of them.
+_MAX_SHARE = 0.1
 
 
 @dataclass(frozen=True)
@@ -108,7 +71,6 @@ class PairBlock:
         first: n positions of the premise among the paper's sentences, from 0.
         second: n positions of the hypothesis.
         order: n keyed hashes, which decide what is cut and what stands where.
-        found: Number of pairs found, by category.
         dropped: Number of pairs dropped, by category and reason.
     """
 
@@ -123,11 +85,10 @@ class PairBlock:
     first: Numbers
     second: Numbers
     order: Words
-    found: Counter[str]
     dropped: Counter[tuple[str, str]]
 
 
-def find_pairs(papers: Iterable[Paper], rules: PairRules) -> Iterator[PairBlock]:
+def find_pairs(papers: Iterable[Paper], recipe: "PapersRecipe") -> Iterator[PairBlock]:
     """Find the pairs of sentences in papers, some papers at a time.
 
     A pair is two adjacent sentences of a paragraph of which the second opens with a linking phrase;
@@ -152,19 +113,19 @@ def find_pairs(papers: Iterable[Paper], rules: PairRules) -> Iterator[PairBlock]
 
     Args:
         papers: The papers.
-        rules: How pairs are taken.
+        recipe: How pairs are taken.
 
     Yields:
         The pairs of some papers; which papers come together changes nothing in them.
     """
     block = _Block()
     for paper in papers:
-        block.add(paper, rules.within)
+        block.add(paper, recipe.within)
         if len(block.sentences) >= _BLOCK_SENTENCES:
-            yield _pair_up(block, rules)
+            yield _pair_up(block, recipe)
             block = _Block()
     if block.papers:
-        yield _pair_up(block, rules)
+        yield _pair_up(block, recipe)
 
 
 class _Block:
@@ -207,16 +168,14 @@ class _Block:
 
 
 class _Candidates:
-    """Pairs of sentences as columns of one length, and counts of those found and dropped."""
+    """Pairs of sentences as columns of one length, and counts of those dropped."""
 
     def __init__(self, categories: Sequence[str]) -> None:
         self._names = np.array(categories, object)
         self.category = self.first = self.second = np.zeros(0, np.int64)
-        self.found: Counter[str] = Counter()
         self.dropped: Counter[tuple[str, str]] = Counter()
 
     def add(self, category: Numbers, first: Numbers, second: Numbers) -> None:
-        self.found.update(self._names[category].tolist())
         self.category = np.append(self.category, category)
         self.first, self.second = np.append(self.first, first), np.append(self.second, second)
 
@@ -232,16 +191,16 @@ class _Candidates:
         return is_kept
 
 
-def _pair_up(block: _Block, rules: PairRules) -> PairBlock:
+def _pair_up(block: _Block, recipe: "PapersRecipe") -> PairBlock:
     starts = np.array(block.starts)
     n_sentences = np.diff(starts, append=len(block.sentences))
     paper_of = np.repeat(np.arange(len(starts)), n_sentences)
     keys = np.array(
-        [keyed_number(rules.seed, "pairs", paper.id) for paper in block.papers], np.uint64
+        [keyed_number(recipe.seed, "pairs", paper.id) for paper in block.papers], np.uint64
     )
-    pairs = _Candidates(rules.phrases.categories)
+    pairs = _Candidates(recipe.phrases.categories)
 
-    openings = np.array(list(find_openings(block.sentences, rules.phrases)), np.int64)
+    openings = np.array(list(find_openings(block.sentences, recipe.phrases)), np.int64)
     second, phrase, cut, is_behind_mark, is_longer = openings.reshape(-1, 5).T
     cut_of = np.zeros(len(block.sentences), np.int64)
     cut_of[second] = cut
@@ -251,25 +210,18 @@ def _pair_up(block: _Block, rules: PairRules) -> PairBlock:
         {
             OPENS_PARAGRAPH: opens_paragraph[second],
             BEHIND_A_MARK: is_behind_mark > 0,
-            IN_LONGER_PHRASE: (is_longer > 0) & (rules.longer_phrases == "drop"),
+            IN_LONGER_PHRASE: (is_longer > 0) & (recipe.longer_phrases == "drop"),
             DAMAGED_PAPER: are_damaged(block.contents, n_sentences)[paper_of[second]],
         }
     )
 
     paper = paper_of[pairs.second]
-    is_fit = neutral_rule(
-        block.sentences,
-        paper_of,
-        block.flag(second),
-        rules.neutral_distance,
-        rules.neutral_overlap,
-        rules.phrases.anywhere if rules.random_sentences == "scinli" else None,
-    )
-    first, second, approach, is_found = draw_neutral(
+    is_fit = _neutral_rule(block.sentences, paper_of, block.flag(second), recipe)
+    first, second, approach, is_found = _draw_neutral(
         pairs.second, starts[paper], n_sentences[paper], keys[paper], is_fit
     )
     is_labelled = np.ones(len(paper), bool)
-    pairs.add(approach + len(rules.phrases.phrases), first, second)
+    pairs.add(approach + len(recipe.phrases.phrases), first, second)
     pairs.drop({NO_RANDOM_SENTENCE: ~np.append(is_labelled, is_found)})
 
     numbers = np.union1d(pairs.first, pairs.second)
@@ -306,7 +258,6 @@ def _pair_up(block: _Block, rules: PairRules) -> PairBlock:
         first=first,
         second=second,
         order=subkeys(subkeys(keys[paper], first), second),
-        found=pairs.found,
         dropped=pairs.dropped,
     )
 
@@ -329,3 +280,91 @@ def _mend(
         pieces = split_at_notes(as_first[number])
         as_first[number], as_second[number] = pieces[-1], pieces[0]
     return as_first, as_second
+
+
+def _draw_neutral(
+    second: Numbers, start: Numbers, size: Numbers, keys: Words, is_fit: IsFit
+) -> tuple[Numbers, Numbers, Numbers, Flags]:
+    """Draw a neutral pair for each of n labelled ones, from the same paper.
+
+    A fit pair is looked for in at most 64 draws.
+
+    Args:
+        second: n second sentences of labelled pairs; the first stand before them.
+        start: n first sentences of their papers.
+        size: n numbers of sentences of their papers.
+        keys: n keys of their papers.
+        is_fit: Returns which of some drawn pairs are fit.
+
+    Returns:
+        n first and n second sentences, n approaches, and whether a fit pair was found.
+    """
+    keys = subkeys(keys, second - start)
+    approach = (draw(keys, 0) % len(APPROACHES)).astype(np.int64)
+    sides = np.stack((second - 1, second))
+    is_random = np.stack((approach != _SECOND, approach != _FIRST))
+    is_found = np.zeros(len(second), bool)
+    for attempt in range(_MAX_DRAWS):
+        waiting = np.flatnonzero(~is_found)
+        if not len(waiting):
+            break
+        for side in (0, 1):
+            some = waiting[is_random[side, waiting]]
+            drawn = draw(keys[some], 2 * attempt + side + 1) % size[some].astype(np.uint64)
+            sides[side, some] = start[some] + drawn.astype(np.int64)
+        is_found[waiting] = is_fit(sides[0, waiting], sides[1, waiting], approach[waiting])
+    return sides[0], sides[1], approach, is_found
+
+
+def _neutral_rule(
+    sentences: Sequence[str], paper: Numbers, is_opening: Flags, recipe: "PapersRecipe"
+) -> IsFit:
+    """Return the rule that tells which neutral pairs are fit.
+
+    Args:
+        sentences: n sentences.
+        paper: n numbers of their papers, ascending.
+        is_opening: Whether each of n opens with a linking phrase; no random sentence may.
+        recipe: Has the distance, the overlap, and whether random sentences may contain phrases.
+    """
+    contains = np.zeros(len(sentences), bool)
+    if recipe.random_sentences == "scinli":
+        contains = match(pa.array(sentences), recipe.phrases.anywhere)
+
+    @cache
+    def content_words(number: int) -> Sequence[frozenset[str]]:
+        begin, end = np.searchsorted(paper, (number, number + 1))
+        return _content_words(sentences[begin:end])
+
+    def share(one: int, other: int) -> float:
+        begin = int(np.searchsorted(paper, paper[one]))
+        words = content_words(int(paper[one]))
+        a, b = words[one - begin], words[other - begin]
+        return len(a & b) / max(min(len(a), len(b)), 1)
+
+    def is_fit(first: Numbers, second: Numbers, approach: Numbers) -> Flags:
+        fit: Flags = np.abs(first - second) >= recipe.neutral_distance
+        fit &= ~((approach != _SECOND) & is_opening[first])
+        fit &= ~((approach != _FIRST) & is_opening[second])
+        fit &= ~((approach == _BOTH) & (contains[first] | contains[second]))
+        if recipe.neutral_overlap < 1:
+            for n in np.flatnonzero(fit).tolist():
+                fit[n] = share(int(first[n]), int(second[n])) <= recipe.neutral_overlap
+        return fit
+
+    return is_fit
+
+
+def _content_words(sentences: Sequence[str]) -> Sequence[frozenset[str]]:
+    """Return the content words of each sentence of a paper.
+
+    A content word has four letters or more and stands in at most a tenth of the sentences, so no
+    list of a language's function words is needed. Case and a plural s do not count.
+    """
+    words = [
+        {word.removesuffix("s") for word in _CONTENT_WORD.findall(sentence.lower())}
+        for sentence in sentences
+    ]
+    counts = Counter(word for own in words for word in own)
+    most = max(1, _MAX_SHARE * len(words))
+    return [frozenset(word for word in own if counts[word] <= most) for own in words]

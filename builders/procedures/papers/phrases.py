@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from importlib.resources import files
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from ....loaders.errors import UsageError
 from ....loaders.json_text import parse_json
@@ -126,29 +126,18 @@ class LinkingPhrases:
         return rf"(?i)(?:^|[^\p{{L}}\p{{N}}_-])(?:{choices})(?:[^\p{{L}}\p{{N}}_'\x{{2019}}-]|$)"
 
 
-class Opening(NamedTuple):
-    """A sentence that opens with a linking phrase.
-
-    Attributes:
-        sentence: The number of the sentence.
-        phrase: The number of the phrase.
-        cut: The number of characters that the phrase and the punctuation behind it take.
-        is_behind_mark: Whether a dash, a quotation mark or the like stands before the phrase.
-        is_longer: Whether the phrase is the beginning of a longer one.
-    """
-
-    sentence: int
-    phrase: int
-    cut: int
-    is_behind_mark: bool
-    is_longer: bool
-
-
-def find_openings(sentences: Sequence[str], phrases: LinkingPhrases) -> Iterator[Opening]:
+def find_openings(
+    sentences: Sequence[str], phrases: LinkingPhrases
+) -> Iterator[tuple[int, int, int, bool, bool]]:
     """Yield the sentences that open with a linking phrase, perhaps behind a mark.
 
     "Thus" opens "Thus, we" and "Thus we", not "Thusly". Where one phrase is the beginning of
     another, the longer one is meant.
+
+    Yields:
+        The number of the sentence and that of the phrase; how many characters the phrase and the
+        punctuation behind it take; whether a dash, a quotation mark or the like stands before the
+        phrase; and whether it is the beginning of a longer one.
     """
     number = {phrase: n for n, phrase in enumerate(phrases.phrases)}
     longest_first = sorted(number, key=len, reverse=True)
@@ -161,7 +150,7 @@ def find_openings(sentences: Sequence[str], phrases: LinkingPhrases) -> Iterator
             marks, words = found.groups()
             phrase = " ".join(words.split())
             longer = begins_longer_phrase(phrase, sentence[found.end(2) :])
-            yield Opening(n, number[phrase], found.end(), bool(marks), longer)
+            yield n, number[phrase], found.end(), bool(marks), longer
 
 
 def begins_longer_phrase(phrase: str, tail: str) -> bool:

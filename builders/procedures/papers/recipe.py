@@ -13,9 +13,8 @@ from ....loaders.corpora.papers.paper import SplitSentences
 from ....loaders.corpora.papers.sentences import split_sentences
 from ....loaders.errors import UsageError
 from ...dataflow.work import Engine
-from ..about import check_domain
 from ..options import parse_quotas, read_by
-from ..procedure import Recipe
+from ..procedure import Recipe, check_domain
 from ..splits import (
     SPLITTING,
     VALIDATION_SHARE,
@@ -28,9 +27,15 @@ from ..splits import (
     parse_years,
     split_by_year,
 )
-from .pairs import NEUTRAL_DISTANCE, PairRules
 from .phrases import LinkingPhrases
 
+#: The least distance of two sentences of a neutral pair: they do not stand side by side.
+NEUTRAL_DISTANCE = 2
+_CHOICES = {
+    "within": ("paragraph", "section"),
+    "random_sentences": ("mscinli", "scinli"),
+    "longer_phrases": ("drop", "keep"),
+}
 _PAPERS, _PAIRS = Parameter(group="Papers"), Parameter(group="Pairs")
 
 
@@ -92,26 +97,27 @@ class PapersRecipe(Recipe):
     def __post_init__(self) -> None:
         if self.domain is not None:
             check_domain(self.domain)
+        for name, known in _CHOICES.items():
+            if (given := getattr(self, name)) not in known:
+                raise UsageError(f"{name} is {given!r}; expected {' or '.join(known)}.")
+        if self.neutral_distance < NEUTRAL_DISTANCE:
+            raise UsageError(
+                f"neutral_distance is {self.neutral_distance}; expected {NEUTRAL_DISTANCE} or more."
+            )
+        if not 0 <= self.neutral_overlap <= 1:
+            raise UsageError(f"neutral_overlap is {self.neutral_overlap}; expected 0 to 1.")
         for split, number in self.per_class.items():
             if split not in self.splitting.splits or number < 1:
                 raise UsageError(
                     f"The quota is {split}={number}; expected 1 or more for "
                     f"{', '.join(self.splitting.splits)}."
                 )
-        _ = self.rules
+        _ = self.phrases
 
     @cached_property
-    def rules(self) -> PairRules:
-        """How pairs are taken from a paper."""
-        return PairRules(
-            phrases=LinkingPhrases.read(self.linking_phrases),
-            within=self.within,
-            random_sentences=self.random_sentences,
-            longer_phrases=self.longer_phrases,
-            neutral_distance=self.neutral_distance,
-            neutral_overlap=self.neutral_overlap,
-            seed=self.seed,
-        )
+    def phrases(self) -> LinkingPhrases:
+        """The linking phrases."""
+        return LinkingPhrases.read(self.linking_phrases)
 
     @cached_property
     def splitting(self) -> Splitting:
@@ -139,8 +145,10 @@ class PapersRecipe(Recipe):
         splitter = f"{self.split_sentences.__module__}.{self.split_sentences.__qualname__}"
         if self.split_sentences is split_sentences:
             splitter = f"nupunkt {installed_version('nupunkt')} with the rules of nlihub"
+        options = (*_CHOICES, "neutral_distance", "neutral_overlap", "seed")
         return {
-            **self.rules.as_json(),
+            **self.phrases.as_json(),
+            **{name: getattr(self, name) for name in options},
             "split": self.splitting.as_json(),
             **quotas,
             "sentences": splitter,

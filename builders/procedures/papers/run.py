@@ -5,8 +5,8 @@ import logging
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import asdict, replace
 from hashlib import sha256
-from importlib.metadata import version as installed_version
 from pathlib import Path
 from typing import Any
 
@@ -20,12 +20,19 @@ from ....loaders.errors import CorpusError, UnknownNameError
 from ....loaders.progress import Tell
 from ...core.options import BuildOptions
 from ...core.schema import SPLITS
-from ...core.sql import Database, open_database
+from ...core.sql import Database
 from ...dataflow.order import OrderedRows
-from ...dataflow.report import ConstructionReport, Entries, TooFewError, list_reasons, show_entries
-from ...dataflow.work import LocalEngine, read_corpus
-from ..about import Declared
-from ..procedure import Construction
+from ...dataflow.report import (
+    ConstructionReport,
+    Entries,
+    TooFewError,
+    list_reasons,
+    show_entries,
+    tally,
+)
+from ...dataflow.tables import DROPPED
+from ...dataflow.work import read_corpus
+from ..procedure import Construction, Declared
 from ..splits import OTHER_DOMAINS, ByYear, list_uneven_splits
 from .choose import (
     IN_TWO_SPLITS,
@@ -38,10 +45,12 @@ from .choose import (
     label_statement,
 )
 from .declaration import PapersDeclaration
-from .read import COUNTS, NO_DOMAIN, PAIRS, PAPERS, ReadPapers
+from .read import NO_DOMAIN, SCHEMAS, ReadPapers
 from .recipe import PapersRecipe
 
 _LOGGER = logging.getLogger(__name__)
+#: Least size of a shard.
+SHARD_BYTES = 8_000_000
 _MAX_SHOWN = 10
 
 AUTOMATIC = (
@@ -68,35 +77,29 @@ def run(
     """
     if recipe.split_sentences is split_sentences and not declared.language.startswith("en"):
         _LOGGER.warning("Paragraphs that are not split into sentences are split by English rules.")
-    splitting, phrases = recipe.splitting, recipe.rules.phrases
+    splitting, phrases = recipe.splitting, recipe.phrases
     # Before the long read: what the maker declares may be wrong.
     PapersDeclaration(declared, ("a", "b"), (), (), splitting.splits).spec()
     metadata = Metadata.read(recipe.metadata, recipe.domain)
     files = find_paper_files(paths)
-    read = ReadPapers(recipe.rules, recipe.split_sentences, metadata, splitting)
-    engine = recipe.engine or LocalEngine(options.num_proc)
-    with (
-        read_corpus(files, read, _identity(recipe, metadata), engine, options) as work,
-        open_database(work.folder) as database,
-    ):
-        tables = work.tables(PAPERS, PAIRS, COUNTS)
-        database.add(tables)
+    read = ReadPapers(replace(recipe, engine=None), metadata)
+    identity = _identity(recipe, metadata)
+    with read_corpus(files, read, SCHEMAS, identity, recipe.engine, options, SHARD_BYTES) as work:
+        database = work.database
         is_whole = work.share == 1  # a sample may lack some domains and papers
         if isinstance(splitting, ByYear) and is_whole:
             _check_domains(splitting, database)
-        tables = work.select(PAPER_STATEMENTS, tables, database)
+        work.select(PAPER_STATEMENTS)
         domains = _column(database, "SELECT DISTINCT domain FROM taken_papers ORDER BY domain")
         papers = _count_papers(database)
         left_out: dict[str, Any] = {
             "unknown_in_metadata": _ids_of_no_paper(metadata, database) if is_whole else [],
-            "skipped": Entries(tables["left_out"], "file, line, reason, detail"),
+            "skipped": Entries(work.tables["left_out"], "file, line, reason, detail"),
         }
         try:
             if not papers["kept"]:
-                n_files = sum(len(shard.files) for shard in work.shards)
-                raise CorpusError(f"No paper of {n_files:,} files is taken.")
-            labels = label_statement(phrases, domains)
-            tables = work.select([*PAIR_STATEMENTS, labels], tables, database)
+                raise CorpusError(f"No paper of {len(files):,} files is taken.")
+            work.select([*PAIR_STATEMENTS, label_statement(phrases, domains)])
             query = "SELECT split, domain, label, COUNT(*) FROM taken_pairs GROUP BY ALL"
             classes = {(s, d, label): n for s, d, label, n in database.execute(query)}
             names, quotas = phrases.label_names, recipe.per_class
@@ -105,8 +108,7 @@ def run(
             counts: dict[str, Any] = {"papers": papers}
             report = ConstructionReport(counts, left_out, list(_summary(counts, left_out)))
             raise TooFewError(f"{error} {_say_why(papers, database)}", report) from error
-        balance = balance_statement(sizes, domains)
-        chosen = work.select([balance], tables, database)["chosen"]
+        work.select([balance_statement(sizes, domains)])
 
         counts = {
             "annotation": AUTOMATIC,
@@ -126,32 +128,21 @@ def run(
         declaration = PapersDeclaration(
             declared, phrases.label_names, phrases.categories, tuple(domains), splitting.splits
         )
-        spec = declaration.spec()
-        rows = OrderedRows(
-            work,
-            [shard.folder for shard in work.shards],
-            chosen,
-            spec.features.arrow_schema,
-            options.keys(spec),
-            [_describe_source(database)],
-            work.parameters(recipe.parameters()),
-        )
+        folders = [shard.folder for shard in work.shards]
+        source, spec = _describe_source(database), declaration.spec()
+        schema, keys = spec.features.arrow_schema, options.keys(spec)
+        parameters = work.parameters(recipe.parameters())
+        rows = OrderedRows(work, folders, schema, keys, [source], parameters)
         report = ConstructionReport(counts, left_out, summary)
         yield Construction(rows, report, declaration, work.share)
 
 
-def _identity(recipe: PapersRecipe, metadata: Metadata) -> list[Any]:
-    """Return all that the rows depend on, besides papers and code, as plain values."""
+def _identity(recipe: PapersRecipe, metadata: Metadata) -> Mapping[str, Any]:
+    """Return all that reading depends on, besides papers and code, as plain values."""
     splitter = recipe.split_sentences
-    return [
-        "papers",
-        {name: value for name, value in recipe.parameters().items() if name != "per_class"},
-        inspect.getsource(splitter) if inspect.isfunction(splitter) else repr(splitter),
-        [f"{name} {installed_version(name)}" for name in ("nupunkt", "orjson", "pyarrow")],
-        sorted(metadata.years.items()),
-        sorted(metadata.domains.items()),
-        metadata.domain,
-    ]
+    code = inspect.getsource(splitter) if inspect.isfunction(splitter) else repr(splitter)
+    parameters = {name: value for name, value in recipe.parameters().items() if name != "per_class"}
+    return {**parameters, "splitter": code, "metadata": asdict(metadata)}
 
 
 def _check_domains(splitting: ByYear, database: Database) -> None:
@@ -174,41 +165,25 @@ def _ids_of_no_paper(metadata: Metadata, database: Database) -> Sequence[str]:
 
 def _count_papers(database: Database) -> Mapping[str, Any]:
     splits = dict(database.execute("SELECT split, COUNT(*) FROM taken_papers GROUP BY split"))
-    dropped = dict(database.execute("SELECT reason, COUNT(*) FROM left_out GROUP BY reason"))
-    return {
-        "read": sum(splits.values()) + sum(dropped.values()),
-        "kept": sum(splits.values()),
-        "splits": {name: splits.get(number, 0) for number, name in enumerate(SPLITS)},
-        "dropped": dict(sorted(dropped.items())),
-    }
+    dropped = database.execute("SELECT 'papers', reason, COUNT(*) FROM left_out GROUP BY reason")
+    counts = tally([("papers", None, sum(splits.values())), *dropped], ["papers"])["papers"]
+    by_name = {name: splits.get(number, 0) for number, name in enumerate(SPLITS)}
+    return {**counts, "splits": by_name}
 
 
 def _count_pairs(categories: Sequence[str], database: Database) -> Mapping[str, Mapping[str, Any]]:
     """Return the numbers of pairs found, taken and, by reason, dropped, by category."""
-    query = "SELECT category, COUNT(*) FROM {} GROUP BY category"
-    taken, again, two = (
-        dict(database.execute(query.format(name)))
-        for name in ("taken_pairs", "pairs_again", "pairs_in_two_splits")
-    )
-    found = _dropped_pairs(database)
-    counts = {}
-    for number, name in enumerate(categories):
-        dropped = dict(found.get(name, {}))
-        n_read, n_kept = dropped.pop(None, 0), taken.get(number, 0)
-        dropped |= {SAME_TEXTS: again.get(number, 0), IN_TWO_SPLITS: two.get(number, 0)}
-        dropped[NOT_TAKEN] = n_read - n_kept - sum(dropped.values())
-        dropped = {reason: n for reason, n in sorted(dropped.items()) if n}
-        counts[name] = {"read": n_read, "kept": n_kept, "dropped": dropped}
-    return counts
-
-
-def _dropped_pairs(database: Database) -> dict[str, dict[str | None, int]]:
-    """Return how many pairs reading dropped by category and reason, or found (None)."""
-    found: dict[str, dict[str | None, int]] = {}
-    query = f"SELECT category, reason, CAST(SUM(n) AS BIGINT) FROM {COUNTS} GROUP BY ALL"
-    for category, reason, n in database.execute(query):
-        found.setdefault(category, {})[reason] = n
-    return found
+    query = f"""
+        SELECT category, NULL, COUNT(*) FROM taken_pairs GROUP BY category
+        UNION ALL SELECT category, '{SAME_TEXTS}', COUNT(*) FROM pairs_again GROUP BY category
+        UNION ALL
+        SELECT category, '{IN_TWO_SPLITS}', COUNT(*) FROM pairs_in_two_splits GROUP BY category
+        UNION ALL
+        SELECT category, '{NOT_TAKEN}', COUNT(*) FROM pairs ANTI JOIN taken_papers
+        USING (shard, paper) GROUP BY category
+    """
+    chosen = [(categories[n], reason, number) for n, reason, number in database.execute(query)]
+    return tally([*chosen, *database.execute(f"FROM {DROPPED}")], categories)
 
 
 def _describe_source(database: Database) -> Mapping[str, Any]:
@@ -250,8 +225,8 @@ def _summary(counts: Mapping[str, Any], left_out: Mapping[str, Any]) -> Iterator
 def _say_why(papers: Mapping[str, Any], database: Database) -> str:
     """Say why most of what was read is not taken."""
     pairs: Counter[str] = Counter()
-    for reasons in _dropped_pairs(database).values():
-        pairs.update({reason: n for reason, n in reasons.items() if reason is not None})
+    for reason, n in database.execute(f"SELECT reason, n FROM {DROPPED}"):
+        pairs[reason] += n
     kinds = {"Papers that are not taken": Counter(papers["dropped"]), "Dropped pairs": pairs}
     sentences = [
         f"{what}: " + ", ".join(f"{n:,} {reason}" for reason, n in why.most_common(4)) + "."

@@ -7,8 +7,7 @@ from typing import Annotated, Any
 from cyclopts import Parameter
 
 from ....loaders.errors import UsageError
-from ..about import check_domain
-from ..procedure import Recipe
+from ..procedure import Recipe, check_domain
 
 _PROBLEMS = Parameter(group="Problems")
 

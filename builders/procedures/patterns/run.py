@@ -22,8 +22,7 @@ from ...core.encode import encode
 from ...core.options import BuildOptions, Key
 from ...core.schema import uniform_features
 from ...dataflow.report import ConstructionReport
-from ..about import Declared
-from ..procedure import Construction
+from ..procedure import Construction, Declared
 from .declaration import CATEGORIES, EXTRA, PatternsDeclaration, describe_file
 from .recipe import PatternsRecipe
 from .sampling import PatternSample, sample_bank

@@ -29,17 +29,13 @@ from ....loaders.corpora.patterns.records import (
     Pattern,
     Restriction,
     Term,
-    Variable,
     WorldRelation,
-    conditions_in,
 )
 from ....loaders.errors import BankError, Defect
 
 _Table = NDArray[np.bool_]
 _Values = tuple[int, Sequence[str]]
-_MAX_CELLS = 1 << 24  # combinations looked at in one go: 16 MiB of truth values
-_MAX_TABLE_CELLS = 1 << 26  # of one condition
-_MAX_COMBINATIONS = 10**10  # of one pattern: some minutes
+_MAX_COMBINATIONS = 1 << 24  # of one pattern: 16 MiB of truth values
 _BLANKS = re.compile(" {2,}")
 
 
@@ -144,12 +140,13 @@ class PatternSpace:
         self._templates = tuple(SentenceTemplate(s, self.variables) for s in pattern.sentences)
         self.n_combinations = math.prod(self._shape)
         if self.n_combinations > _MAX_COMBINATIONS:
-            raise self._too_large(f"its fillers have {self.n_combinations} combinations")
+            message = f"its fillers have {self.n_combinations} combinations, too many to go through"
+            raise BankError([pattern.defect(f"{message}: restrict its variables")])
 
     @cached_property
     def n_problems(self) -> int:
         """Number of valid problems."""
-        return sum(len(valid) for valid in self._valid_blocks())
+        return len(self._valid)
 
     def combinations(self, ranks: NDArray[np.int64]) -> NDArray[np.intp]:
         """Return the filler of each variable, for problems by rank.
@@ -160,12 +157,7 @@ class PatternSpace:
         Returns:
             Shape (n, number of variables): positions in the sorted fillers of each variable.
         """
-        flat = np.empty(len(ranks), dtype=np.int64)
-        first = 0
-        for start, valid in zip(self._block_starts(), self._valid_blocks(), strict=True):
-            inside = (ranks >= first) & (ranks < first + len(valid))
-            flat[inside] = start + valid[ranks[inside] - first]
-            first += len(valid)
+        flat = self._valid[ranks]
         return (
             np.stack(np.unravel_index(flat, self._shape), axis=1) if self._shape else flat[:, None]
         )
@@ -180,12 +172,9 @@ class PatternSpace:
             return None
         for combination in self._matches(sentences):
             flat = np.int64(np.ravel_multi_index(combination, self._shape)) if self._shape else 0
-            first = 0
-            for start, valid in zip(self._block_starts(), self._valid_blocks(), strict=True):
-                position = int(np.searchsorted(valid, flat - start))
-                if position < len(valid) and valid[position] == flat - start:
-                    return first + position
-                first += len(valid)
+            rank = int(np.searchsorted(self._valid, flat))
+            if rank < len(self._valid) and self._valid[rank] == flat:
+                return rank
         return None
 
     @cached_property
@@ -273,35 +262,10 @@ class PatternSpace:
                 )
 
     @cached_property
-    def _prefix(self) -> tuple[int, ...]:
-        """The leading dimensions that are walked one index at a time to keep a block small."""
-        depth = 0
-        while math.prod(self._shape[depth:]) > _MAX_CELLS:
-            depth += 1
-        return self._shape[:depth]
-
-    def _block_starts(self) -> Iterator[int]:
-        size = math.prod(self._shape[len(self._prefix) :])
-        return iter(range(0, size * math.prod(self._prefix), size))
-
-    def _valid_blocks(self) -> Iterator[NDArray[np.int64]]:
-        """The valid combinations of each block, as sorted positions inside it."""
-        if self._prefix:
-            yield from map(self._valid, np.ndindex(self._prefix))
-        else:
-            yield self._all_valid
-
-    @cached_property
-    def _all_valid(self) -> NDArray[np.int64]:
-        return self._valid(())
-
-    def _valid(self, prefix: tuple[int, ...]) -> NDArray[np.int64]:
-        mask = self._everywhere
-        for table in self._tables:
-            inside = tuple(i if n > 1 else 0 for i, n in zip(prefix, table.shape, strict=False))
-            mask = mask & table[tuple(slice(i, i + 1) for i in inside)]
-        depth = len(prefix)
-        return np.flatnonzero(np.broadcast_to(mask, (1,) * depth + self._shape[depth:]))
+    def _valid(self) -> NDArray[np.int64]:
+        """The valid combinations, as sorted positions in the product of the fillers."""
+        mask = reduce(np.logical_and, self._tables, self._everywhere)
+        return np.flatnonzero(np.broadcast_to(mask, self._shape))
 
     @cached_property
     def _tables(self) -> list[_Table]:
@@ -315,16 +279,8 @@ class PatternSpace:
             if set(restriction.variables) <= set(self.variables)
         ]
         if self.pattern.constraint is not None:
-            for conjunct in _conjuncts(self.pattern.constraint):
-                axes = {self.variables.index(term.name) for term in _variables(conjunct)}
-                if math.prod(self._shape[axis] for axis in axes) > _MAX_TABLE_CELLS:
-                    raise self._too_large(f"a condition couples {len(axes)} variables")
-                tables.append(self._constraint(conjunct))
+            tables += map(self._constraint, _conjuncts(self.pattern.constraint))
         return sorted(tables, key=lambda table: table.size)
-
-    def _too_large(self, reason: str) -> BankError:
-        advice = "restrict its variables"
-        return BankError([self.pattern.defect(f"{reason}, too many to go through: {advice}")])
 
     def _restriction(self, restriction: Restriction) -> _Table:
         """Return where a selection restriction holds, which is on the nouns."""
@@ -341,7 +297,8 @@ class PatternSpace:
             case Not(operand):
                 return ~self._constraint(operand)
             case Equal(left, right):
-                return np.asarray(self._codes(left) == self._codes(right))
+                tables = (self._along(*self._values(term)) for term in (left, right))
+                return np.asarray(next(tables) == next(tables))
             case Holds(relation, terms):
                 return self._relation(relation, [self._values(term) for term in terms])
 
@@ -357,11 +314,6 @@ class PatternSpace:
             for product in relation.products
         )
         return reduce(np.logical_or, products, ~self._everywhere)
-
-    def _codes(self, term: Term) -> NDArray[Any]:
-        """Return phrases as numbers, equal where the phrases are; one that nothing fills is -1."""
-        axis, phrases = self._values(term)
-        return self._along(axis, [self._codebook.get(phrase, -1) for phrase in phrases])
 
     def _values(self, term: Term) -> _Values:
         """Return the axis of a term and the phrases along it; a string is one phrase anywhere."""
@@ -382,10 +334,6 @@ class PatternSpace:
         """The table of the condition that always holds."""
         return np.ones((1,) * len(self._shape), np.bool_)
 
-    @cached_property
-    def _codebook(self) -> dict[str, int]:
-        return {phrase: code for code, phrase in enumerate(set().union(*self._phrases))}
-
 
 def _holds(table: _Table, combination: tuple[int, ...]) -> bool:
     cell = tuple(n if size > 1 else 0 for n, size in zip(combination, table.shape, strict=True))
@@ -398,9 +346,3 @@ def _conjuncts(constraint: Constraint) -> Iterator[Constraint]:
             yield from _conjuncts(operand)
     else:
         yield constraint
-
-
-def _variables(constraint: Constraint) -> Iterator[Variable]:
-    for one in conditions_in(constraint):
-        terms = one.terms if isinstance(one, Holds) else (one.left, one.right)
-        yield from (term for term in terms if isinstance(term, Variable))

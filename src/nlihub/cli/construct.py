@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 from cyclopts import Parameter
 
-from ..builders.procedures.about import About
+from ..builders.procedures.procedure import About
 from .options import Input, Json, NumProc, Output, answer, tell
 
 
@@ -36,10 +36,10 @@ class CorpusMaking(Making):
 
 def __getattr__(name: str) -> Callable[..., None]:
     """Return the command of a procedure, ``papers_command``, whose recipe is imported only now."""
-    from ..builders.procedures.procedure import Procedure
+    from ..builders.procedures.procedure import find_recipe
 
     procedure = name.removesuffix("_command")
-    recipe_kind: Any = Procedure(procedure).recipe
+    recipe_kind: Any = find_recipe(procedure)
     making_kind: Any = CorpusMaking if hasattr(recipe_kind, "engine") else Making
 
     def command(

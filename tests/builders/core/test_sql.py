@@ -37,7 +37,10 @@ def select(statements, tables, folder):
 
     with open_database(folder.parent) as database:
         database.__class__ = Noted
-        return Work(LocalEngine(1), [], folder).select(statements, tables, database), ran
+        database.add(tables)
+        work = Work(LocalEngine(1), [], folder, database, tables=dict(tables))
+        work.select(statements)
+        return work.tables, ran
 
 
 def read(query, tables, folder):

@@ -8,20 +8,16 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import abstracts_in_memory
-import pyarrow as pa
 import pytest
 from abstract_corpus import make_abstract, write_abstracts
 from abstract_samples import json_lines
 from nlihub.builders.core.options import BuildOptions
-from nlihub.builders.core.sql import open_database
-from nlihub.builders.dataflow import order
-from nlihub.builders.dataflow.work import LocalEngine, read_corpus
-from nlihub.builders.procedures.about import About
+from nlihub.builders.dataflow import order, tables
+from nlihub.builders.dataflow.work import read_corpus
 from nlihub.builders.procedures.abstracts import negatives, run
 from nlihub.builders.procedures.abstracts.choose import SAME_PMID, STATEMENTS, TAKEN
 from nlihub.builders.procedures.abstracts.declaration import AbstractsDeclaration
 from nlihub.builders.procedures.abstracts.mechanisms.mechanism import MechanismRules
-from nlihub.builders.procedures.abstracts.negatives import MakeNegatives
 from nlihub.builders.procedures.abstracts.perturb.replace_entities import (
     POOL,
     EntityPool,
@@ -30,6 +26,7 @@ from nlihub.builders.procedures.abstracts.perturb.replace_entities import (
 from nlihub.builders.procedures.abstracts.perturb.strategy import NoNegative, Perturbed
 from nlihub.builders.procedures.abstracts.read import SCHEMAS, ReadAbstracts, parse_mechanism
 from nlihub.builders.procedures.abstracts.recipe import AbstractsRecipe
+from nlihub.builders.procedures.procedure import About
 from nlihub.loaders.corpora.papers.files import find_paper_files
 from nlihub.loaders.errors import CorpusError, UsageError
 from nlihub.loaders.progress import silent
@@ -94,10 +91,11 @@ def small_pieces(monkeypatch):
     monkeypatch.setattr(run, "SHARD_BYTES", 8_000)
     monkeypatch.setattr(run, "_check_labels", lambda *_: None)  # of few rows
     monkeypatch.setattr(negatives, "_AT_ONCE", 2)
-    monkeypatch.setattr(order, "PART_ROWS", 30)
-    monkeypatch.setattr(order, "_RUN_ROWS", 7)
-    monkeypatch.setattr(order, "_RUN_SHARDS", 2)
-    monkeypatch.setattr(order, "_BATCH_ROWS", 11)
+    sizes = {"PART_ROWS": 30, "_RUN_ROWS": 7, "_RUN_SHARDS": 2, "_BATCH_ROWS": 11}
+    for name, n in sizes.items():
+        monkeypatch.setattr(order, name, n)
+    monkeypatch.setattr(tables, "_BATCH_ROWS", 3)
+    monkeypatch.setattr(tables, "_GROUP_BYTES", 2_000)
 
 
 @contextmanager
@@ -144,7 +142,7 @@ def test_they_give_what_one_process_gives_in_memory(name, tmp_path):
         assert rows_of(made) == {
             key: [(id_, text) for _, id_, text in found] for key, found in expected.items()
         }
-        assert made.rows.n_parts > 1
+        assert len(made.rows.parts) > 1
         assert Counter(map(show, report.left_out["not_taken"])) == Counter(map(show, not_taken))
         # Of equal abstracts of one pmid, any may be the one that is taken.
         for kind, entries in (("not_taken", not_taken), ("left_out", left_out)):
@@ -173,21 +171,6 @@ def test_they_give_what_one_process_gives_in_memory(name, tmp_path):
     assert not list((tmp_path / "cache").glob("construct/*/"))
 
 
-@pytest.mark.usefixtures("small_pieces")
-@pytest.mark.slow
-def test_parts_are_made_by_several_processes(tmp_path):
-    folder = write_corpus(tmp_path / "corpus", 1)
-    recipe = AbstractsRecipe(ratio=RATIO)
-    with constructing(folder, recipe, tmp_path / "cache", num_proc=2) as made:
-        together = pa.concat_tables(batch.table for batch in made.rows.batches())
-        by_part = list(made.rows.work.engine.map(_ids, made.rows.parts))
-    assert [id_ for ids in by_part for id_ in ids] == together["id"].to_pylist()
-
-
-def _ids(part):
-    return [id_ for batch in part.batches() for id_ in batch.table["id"].to_pylist()]
-
-
 def test_the_pool_on_the_disk_is_that_in_memory(tmp_path):
     texts = [make_abstract(n) for n in range(30)]
     for n in (3, 4, 5, 6):  # of another type, with ids in common
@@ -202,14 +185,13 @@ def test_the_pool_on_the_disk_is_that_in_memory(tmp_path):
         )
     (tmp_path / "a.pubtator").write_text("\n".join(texts))
     files = find_paper_files([tmp_path / "a.pubtator"])
-    read, code = ReadAbstracts(MechanismRules()), ["builders.procedures.abstracts"]
+    read = ReadAbstracts(MechanismRules())
     options = BuildOptions(cache_dir=tmp_path)
     with (
-        read_corpus(files, read, code, LocalEngine(1), options) as work,
-        open_database(tmp_path) as database,
+        read_corpus(files, read, SCHEMAS, {}, None, options, 10**6) as work,
     ):
-        tables = work.select(STATEMENTS, work.tables(*SCHEMAS), database)
-        work.select([POOL], tables, database)
+        database = work.database
+        work.select([*STATEMENTS, POOL])
         stored = store_pool(database, work.folder)
         contents = [one for batch in database.batches(TAKEN) for one in batch["json"].to_pylist()]
         mechanisms = list(map(parse_mechanism, contents))
@@ -219,42 +201,6 @@ def test_the_pool_on_the_disk_is_that_in_memory(tmp_path):
                 found = list(stored.walk_entities(type_, start))
                 assert bool(found) == (type_ != "Disease")
                 assert found == list(pool.walk_entities(type_, start))
-
-
-STAGES = (ReadAbstracts, MakeNegatives, order._RunWriter)
-ORIGINALS = {stage: stage.__call__ for stage in STAGES}
-
-
-def test_it_goes_on_where_it_was(tmp_path, monkeypatch):
-    folder = write_corpus(tmp_path / "corpus", 5)
-    monkeypatch.setattr(run, "SHARD_BYTES", 8_000)
-    monkeypatch.setattr(order, "_RUN_SHARDS", 1)
-    recipe = AbstractsRecipe(ratio=RATIO)
-    with constructing(folder, recipe, tmp_path / "whole") as made:
-        expected = rows_of(made)
-    done = []
-
-    def stop(job, item, folder, after):
-        if len(done) == after:
-            raise KeyboardInterrupt
-        ORIGINALS[type(job)](job, item, folder)
-        done.append((type(job).__name__, getattr(item, "key", str(item))))
-
-    finished = False
-    for after in (2, 4, 9, 12, 10**9):
-        for stage in STAGES:
-            monkeypatch.setattr(
-                stage, "__call__", lambda job, item, folder, n=after: stop(job, item, folder, n)
-            )
-        try:
-            with constructing(folder, recipe, tmp_path / "cache") as made:
-                assert rows_of(made) == expected
-                finished = True
-        except KeyboardInterrupt:
-            assert not finished
-    assert finished
-    assert {name for name, _ in done} == {stage.__name__ for stage in STAGES}
-    assert len(done) == len(set(done))
 
 
 @pytest.mark.parametrize(
@@ -303,17 +249,6 @@ def test_an_id_that_ends_like_a_kind_is_refused(tmp_path):
         list(made.rows.batches())
 
 
-def test_too_few_abstracts_leave_a_report(tmp_path):
-    path = write_abstracts(tmp_path / "a.pubtator", [1])
-    path.write_text(path.read_text() + "\n" + make_abstract(2, conclude="Perhaps"))
-    with (
-        pytest.raises(CorpusError, match=r"No \w+ for \w+ of full") as caught,
-        constructing(path, AbstractsRecipe(), tmp_path / "cache"),
-    ):
-        pass
-    assert [one["pmid"] for one in caught.value.report.left_out["not_taken"]] == ["2"]
-
-
 def count_abstracts(tmp_path, name, files):
     """Build from files of some abstracts each; return the counts of the abstracts."""
     for number, texts in enumerate(files):
@@ -340,15 +275,3 @@ def test_of_one_pmid_that_with_a_mechanism_is_taken_else_by_content(tmp_path):
     assert (counts["kept"], counts["dropped"]) == (8, {SAME_PMID: 10})
     texts = [text for id_, text in rows["full", "test"] if id_.endswith("-positive")]
     assert 0 < sum("rats" in text for text in texts) < 6  # by content, not by place
-
-
-def test_of_one_pmid_the_files_do_not_decide_what_is_counted(tmp_path):
-    some = [make_abstract(n) for n in range(16)]
-    odd = [make_abstract(n) + f"{n}\tone column\n" for n in range(16)]
-    one = [make_abstract(n, conclude="Perhaps") for n in range(20, 36)]  # no conclusion phrase
-    other = [make_abstract(n).rpartition(f"{n}\tPPI")[0] for n in range(20, 36)]  # no relation
-    found = [
-        count_abstracts(tmp_path, str(number), files)[0]
-        for number, files in enumerate(([some, odd, one, other], [other, one, odd, some]))
-    ]
-    assert found[0] == found[1]

@@ -13,16 +13,14 @@ from nlihub.builders.core.schema import SPLITS
 from nlihub.builders.core.sql import open_database
 from nlihub.builders.dataflow.work import LocalEngine, Work
 from nlihub.builders.procedures.abstracts.choose import (
-    ACCEPTED,
     BALANCED,
     CONFIGS,
     FULL,
-    PAPER_RATIO,
     PREFERRED,
     Distribution,
     find_rare_kinds,
 )
-from nlihub.builders.procedures.abstracts.declaration import POSITIVE, RULES
+from nlihub.builders.procedures.abstracts.declaration import POSITIVE
 from nlihub.builders.procedures.abstracts.negatives import (
     CANDIDATE_SCHEMA,
     CANDIDATES,
@@ -62,13 +60,13 @@ def draw(tmp_path_factory):
             for n, made in enumerate(negatives)
             for _, kind in list_kinds(made)
         ]
-        columns = [[0] * len(rows), range(len(rows)), *zip(*rows, strict=True)]
-        table = pa.table(dict(zip(CANDIDATE_SCHEMA.names, columns, strict=True)))
-        file = folder / "candidates.parquet"
-        pq.write_table(table.cast(CANDIDATE_SCHEMA), file)
+        rows = [{"shard": 0, "row": number, **row} for number, row in enumerate(rows)]
+        table = pa.Table.from_pylist(rows, CANDIDATE_SCHEMA)
+        pq.write_table(table, folder / "candidates.parquet")
         with open_database(folder) as database:
-            work = Work(LocalEngine(1), [], folder)
-            work.select(chosen.statements(None), {CANDIDATES: [file]}, database)
+            work = Work(LocalEngine(1), [], folder, database)
+            work.add_tables([CANDIDATES], [folder])
+            work.select(chosen.statements(None))
             found = database.read("SELECT * FROM assigned ORDER BY row").to_pylist()
             (n_chosen,) = database.execute("SELECT COUNT(*) FROM chosen")[0]
         assert len(found) == len(rows)
@@ -162,17 +160,6 @@ class TestDraw:
         assert any(f.split == "validation" and b.split == "train" for f, b in both)
         assert any(f.split == "train" and b.split is None for f, b in both)
 
-    def test_preferred_kinds_can_be_fewer(self, draw):
-        negatives = [[ALL["SEN"], ALL["SRE"], ALL["GEN"]]] * 2_000
-        found = training_categories(draw(negatives)[FULL], negatives)
-        assert set(found) == {"SRE", "GEN"}
-        found = training_categories(draw(negatives, preferred=["GEN"])[FULL], negatives)
-        assert set(found) == {"GEN"}
-        found = training_categories(draw(negatives, preferred=[])[FULL], negatives)
-        assert found["SRE"] == pytest.approx(found["SEN"], rel=0.2)
-        assert found["SRE"] == pytest.approx(found["GEN"], rel=0.2)
-        assert found[POSITIVE] > 2 * found["SRE"]
-
     def test_they_are_those_that_are_rare(self, like_bionli):
         assert abstracts_in_memory.find_rare_kinds(like_bionli) == PREFERRED
         counts = {"SRE": 10, "GEN-ND": 10}
@@ -207,29 +194,10 @@ def test_sql_draws_as_in_memory(rule, draw, like_bionli):
 
 
 class TestRatio:
-    def test_a_ratio_splits(self, draw, like_bionli):
-        drawn = draw(like_bionli[:5_000], ratio=RATIO)
-        assert [member.split for member in drawn[FULL]] == [
-            RATIO.place_of(str(n), "", None, 1).split for n in range(5_000)
-        ]
-        for full, balanced in zip(drawn[FULL], drawn[BALANCED], strict=True):
-            if full.split == "train":
-                assert len(full.kinds) == 1
-                assert balanced.split in ("train", None)
-            else:
-                assert full == balanced == Membership(full.split)
-
     def test_rows_of_preferred_kinds_are_all_accepted(self, draw):
         drawn = draw([[ALL["SEN"], ALL["SRE"]]] * 1_000, ratio=ByRatio(1, 0))
         for config in CONFIGS:
             assert set(drawn[config]) == {Membership("train", ("SRE",))}
-
-    def test_without_a_negative_a_mechanism_is_its_positive(self, draw):
-        drawn = draw([[]] * 1_000, ratio=ByRatio(1, 0))
-        assert set(drawn[FULL]) == {Membership("train", (POSITIVE,))}
-        found = splits_of(drawn[BALANCED])
-        assert found["train"] == pytest.approx(1_000 * ACCEPTED[BALANCED][POSITIVE], rel=0.1)
-        assert found[None] == 1_000 - found["train"]
 
 
 class TestPairs:
@@ -240,23 +208,3 @@ class TestPairs:
         assert all(len(member.kinds) == 2 and POSITIVE in member.kinds for member in drawn[FULL])
         found = training_categories(drawn[FULL], negatives)
         assert all(900 < found[name] < 1_100 for name in ("SEN", "GEN", "GEN-ND"))
-
-    def test_balanced_keeps_the_pairs_whose_negative_is_accepted(self, draw):
-        for kind, share in (("SEN", 0.1), ("LPR", 0.4), ("GEN", 1)):
-            drawn = draw([[ALL[kind]]] * 2_000, ratio=ByRatio(1, 0), pairs=True)
-            found = splits_of(drawn[BALANCED])
-            assert found["train"] == pytest.approx(2_000 * share, rel=0.15)
-            assert found[None] == 2_000 - found["train"]
-
-    def test_without_a_negative_a_mechanism_is_not_in_balanced(self, draw):
-        drawn = draw([[]], ratio=ByRatio(1, 0), pairs=True)
-        assert drawn == {FULL: [Membership("train", (POSITIVE,))], BALANCED: [Membership(None)]}
-
-
-def test_a_rule_is_declared():
-    rules = [Distribution(), Distribution(RATIO), Distribution(PAPER_RATIO, pairs=True)]
-    assert [rule.rule for rule in rules] == list(RULES)
-    assert [rule.as_json()["split"]["by"] for rule in rules] == ["draw", "ratio", "ratio"]
-    assert [rule.as_json()["training_rows"] for rule in rules] == ["one", "one", "pair"]
-    assert rules[0].splits == ("train", "validation", "test")
-    assert Distribution(ByRatio(0.5, 0)).splits == ("train", "test")

@@ -109,20 +109,22 @@ def test_a_subset_by_id_and_by_class(official, tmp_path):
     assert json.loads(output.read_text())["data"] == expected
 
 
-def test_what_selects_nothing_is_refused(bank_files, tmp_path):
-    folder = str(bank_files()[0].parent)
-    with pytest.raises(ValueError, match="No pattern is of these ids"):
-        nlihub.export(folder, tmp_path / "x", patterns=["2"], categories=["non_projective"])
-    with pytest.raises(ValueError, match="'12' is a string; expected a list"):
-        nlihub.export(folder, tmp_path / "x", patterns="12")
-
-
-def test_unknown_patterns_and_classes_are_refused(bank_files, tmp_path):
-    folder = str(bank_files()[0].parent)
-    with pytest.raises(KeyError, match=r"no pattern '1c'. Did you mean '1'"):
-        nlihub.export(folder, tmp_path / "x.json", patterns=["1c"])
-    with pytest.raises(ValueError, match=r"no inference class 'dircetional'. Did you mean"):
-        nlihub.export(folder, tmp_path / "x.json", categories=["dircetional"])
+@pytest.mark.parametrize(
+    ("given", "error", "message"),
+    [
+        (
+            {"patterns": ["2"], "categories": ["non_projective"]},
+            ValueError,
+            "No pattern is of",
+        ),
+        ({"patterns": "12"}, ValueError, "'12' is a string; expected a list"),
+        ({"patterns": ["1c"]}, KeyError, r"no pattern '1c'. Did you mean '1'"),
+        ({"categories": ["dircetional"]}, ValueError, r"no inference class .* Did you mean"),
+    ],
+)
+def test_what_selects_nothing_is_refused(bank_files, tmp_path, given, error, message):
+    with pytest.raises(error, match=message):
+        nlihub.export(str(bank_files()[0].parent), tmp_path / "x.json", **given)
     assert not list(tmp_path.glob("*.json*"))
 
 

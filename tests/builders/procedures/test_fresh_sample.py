@@ -96,22 +96,22 @@ def test_a_fresh_sample_has_no_published_text(official, tmp_path):
     assert everything.rows == 32_000
 
 
-def test_published_examples_alone_are_no_fresh_sample(official, tmp_path):
-    with pytest.raises(ValueError, match="expected -1, 1 or more"):
-        nlihub.sample("spacenli", tmp_path / "x.jsonl", seed=1, per_pattern=0, folder=official)
-
-
-@pytest.mark.parametrize("seed", [-1, None, "1", 1.5])
-def test_seeds_are_whole_numbers(bank_files, tmp_path, seed):
-    with pytest.raises(ValueError, match="expected a whole number"):
-        nlihub.sample(str(bank_files()[0].parent), tmp_path / "x.jsonl", seed=seed)
-
-
-def test_a_bank_of_ones_own_must_yield_its_examples(bank_files, tmp_path):
-    text = PATTERNS.replace("Amara has walked into", "Amara had walked into")
-    folder = str(bank_files(text)[0].parent)
-    with pytest.raises(ValueError, match="does not yield its example"):
-        nlihub.sample(folder, tmp_path / "x.jsonl", seed=1)
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({"seed": -1}, "expected a whole number"),
+        ({"seed": 1.5}, "expected a whole number"),
+        ({"seed": 1, "per_pattern": 0}, "expected -1, 1 or more"),
+        ({"seed": 1, "output": "s.csv"}, "must end in .parquet or .jsonl"),
+        ({"seed": 1, "old": "Amara has walked into"}, "does not yield its example"),
+    ],
+)
+def test_what_makes_no_sense_is_refused(bank_files, tmp_path, given, message):
+    bank = bank_files(PATTERNS.replace(given.pop("old", "-"), "Amara had walked into"))
+    output = tmp_path / given.pop("output", "x.jsonl")
+    with pytest.raises(ValueError, match=message):
+        nlihub.sample(str(bank[0].parent), output, **given)
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["bank"]
 
 
 def test_ids_tell_draws_apart(bank_files, tmp_path):
@@ -148,10 +148,3 @@ def test_batches_do_not_change_the_rows(bank_files, tmp_path, monkeypatch):
     monkeypatch.setattr(fresh_sample, "_BATCH_ROWS", 5)
     nlihub.sample(folder, tmp_path / "b.parquet", seed=1)
     assert pq.read_table(tmp_path / "a.parquet").equals(pq.read_table(tmp_path / "b.parquet"))
-
-
-def test_an_ending_that_is_not_known_is_refused(bank_files, tmp_path):
-    folder = str(bank_files()[0].parent)
-    with pytest.raises(ValueError, match=r"must end in .parquet or .jsonl"):
-        nlihub.sample(folder, tmp_path / "s.csv", seed=1)
-    assert sorted(p.name for p in tmp_path.iterdir()) == ["bank"]

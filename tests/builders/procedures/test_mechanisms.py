@@ -102,32 +102,15 @@ def test_sentences_have_no_title():
 # Conclusions
 
 
-PAPER_PHRASES = [
-    "We conclude that",
-    "It is concluded that",
-    "It was concluded that",
-    "We concluded that",
-    "We have concluded that",
-    "It has been concluded that",
-    "It may be concluded that",
-    "It was therefore concluded that",
-    "We therefore conclude that",
-    "We conclude",
-    "We thus conclude that",
-    "It is therefore concluded that",
-    "We further conclude that",
-]
-
-
-@pytest.mark.parametrize("phrase", PAPER_PHRASES)
-def test_phrases_of_the_paper(phrase):
-    spelt = f"Here {phrase.lower()}".replace(" ", "\u00a0")
-    for form in (phrase, spelt, f"Here {phrase.upper()}"):
-        assert isinstance(concluding(f"{form} A1 inhibits B1.", "A1", "B1"), Mechanism)
-
-
 def test_the_paper_has_thirteen_phrases():
-    assert len(read_phrases()["paper"]) == len(set(PAPER_PHRASES)) == 13
+    assert len(set(read_phrases()["paper"])) == 13
+
+
+@pytest.mark.parametrize("phrase", read_phrases()["paper"])
+def test_phrases_of_the_paper(phrase):
+    spelt = f"Here {phrase}".replace(" ", "\u00a0")
+    for form in (phrase.capitalize(), spelt, f"Here {phrase.upper()}"):
+        assert isinstance(concluding(f"{form} A1 inhibits B1.", "A1", "B1"), Mechanism)
 
 
 @pytest.mark.parametrize(
@@ -240,16 +223,6 @@ def test_a_told_direction_goes_before_nearness_and_nearness_before_order():
     relations = [("PPI", "0", "1"), ("PPI", "2", "3"), ("PPI", "2", "4")]
     made = concluding(sentence, "B1", "C1", "A1", "D1", "E1", relations=relations, by_order=True)
     assert (made.regulator, made.regulated) == ("A1", "D1")
-
-
-def test_the_order_of_the_file_does_not_matter():
-    sentence = "We conclude that A1 inhibits B1, C1 inhibits D1."
-    relations = [("PPI", "0", "1"), ("PPI", "2", "3"), ("PPI", "3", "2")]
-    made = [
-        concluding(sentence, "A1", "B1", "C1", "D1", relations=told)
-        for told in (relations, relations[::-1])
-    ]
-    assert made[0] == made[1] and made[0].regulator == "A1"
 
 
 # Names that are hard

@@ -193,14 +193,6 @@ def test_a_narrow_beam_returns_nothing_that_should_not_be(
     assert len({one.tokens for one in got[0]}) == len(got[0])
 
 
-def test_one_input_does_not_change_another():
-    phrases = [[Phrase(((1, 2),))], [], [Phrase(((3,),), False)]]
-    asked = like(beam_size=3, prune_factor=6, max_tokens=9, n_best=2)
-    together = decode(Table([1, 2, 3], 6), [Constraints(c) for c in phrases], asked, end=END)
-    for seed, one, found in zip([1, 2, 3], phrases, together, strict=True):
-        assert decode(Table([seed], 6), [Constraints(one)], asked, end=END) == [found]
-
-
 class Fixed(Table):
     """The same scores after every prefix."""
 
@@ -239,28 +231,11 @@ def test_partly_matched_literals_are_rewarded():
     assert decode(scorer, constraints, like(asked, beta=4.0), end=END)[0][0].tokens == (3, 3)
 
 
-def test_tolerance_drops_what_satisfies_too_few():
-    scorer = Fixed([0.2, 0.5, 0.25, 0.05])
-    phrases = [Phrase(((3,),))]
-    loose = like(prune_factor=1000, max_tokens=3, min_satisfied=0, n_best=100)
-    strict = like(loose, sat_tolerance=0)
-    found = {t: {o.tokens for o in decode(scorer, [Constraints(phrases)], s, end=END)[0]}
-             for t, s in (("loose", loose), ("strict", strict))}  # fmt: skip
-    assert (1, 1) in found["loose"]
-    assert found["strict"] == {(), (3,), (3, 1), (3, 2), (3, 3)}
-
-
 def test_a_search_goes_on_while_more_phrases_can_be_satisfied():
     scorer = Fixed([0.9, 0.06, 0.04])
     constraints = [Constraints([Phrase(((1, 1),))])]
     found = decode(scorer, constraints, like(min_satisfied=0), end=END)[0]
     assert [one.tokens for one in found] == [(1, 1)]
-
-
-def test_suppressed_tokens_and_length():
-    asked = like(min_tokens=2, n_best=50)
-    found = decode(Table([5], 4), [Constraints()], asked, end=END, suppressed=[1, 2])[0]
-    assert found and {t for one in found for t in one.tokens} == {3}
 
 
 @pytest.mark.parametrize(
@@ -292,25 +267,17 @@ CONSTRAINTS = [
 ]
 
 
-@pytest.fixture(scope="module", params=["t5", "bart"])
-def model(request):
+@pytest.fixture(scope="module")
+def model():
     import transformers
 
     torch.manual_seed(3)
     size = {"vocab_size": 40, "pad_token_id": 1, "bos_token_id": 2, "eos_token_id": 0}
-    if request.param == "t5":
-        config = transformers.T5Config(
-            d_model=32, d_kv=8, d_ff=48, num_layers=2, num_heads=4, decoder_start_token_id=1,
-            initializer_factor=4.0, **size,
-        )  # fmt: skip
-        made = transformers.T5ForConditionalGeneration(config)
-    else:
-        config = transformers.BartConfig(
-            d_model=32, encoder_layers=2, decoder_layers=2, encoder_attention_heads=4,
-            decoder_attention_heads=4, encoder_ffn_dim=48, decoder_ffn_dim=48, init_std=0.3,
-            max_position_embeddings=64, decoder_start_token_id=2, forced_eos_token_id=None, **size,
-        )  # fmt: skip
-        made = transformers.BartForConditionalGeneration(config)
+    config = transformers.T5Config(
+        d_model=32, d_kv=8, d_ff=48, num_layers=2, num_heads=4, decoder_start_token_id=1,
+        initializer_factor=4.0, **size,
+    )  # fmt: skip
+    made = transformers.T5ForConditionalGeneration(config)
     return made.double().eval()  # so that nothing but rounding can differ, and that little
 
 
@@ -342,15 +309,6 @@ def test_scores_are_those_of_the_model(model):
                 ).logits
             scores = logits.log_softmax(-1).gather(2, whole[..., None])
             assert one.log_probability == pytest.approx(scores.sum().item(), abs=1e-8)
-
-
-def test_constraints_hold_in_what_models_write(model):
-    first, second, third = write(model, INPUTS, CONSTRAINTS)
-    for one in first:
-        text = one.tokens
-        assert (appears((21, 22), text) or 23 in text) and appears((24, 25, 24), text)
-    assert all(not {3, 4} & set(one.tokens) for one in second)
-    assert all(not {0, 1, 2} & set(one.tokens) for one in first + second + third)
 
 
 def test_without_phrases_it_is_the_plain_beam_search_of_transformers(model):

@@ -9,7 +9,6 @@ from collections import Counter
 
 import pytest
 from nlihub.builders.core.base import BuildOptions
-from nlihub.builders.core.kappa import cohen_kappa
 from nlihub.builders.open_spacenli import BANK, OpenSpaceNLI, measure_agreement
 from nlihub.builders.procedures.patterns.recipe import SamplingConfig
 from nlihub.builders.procedures.patterns.sampling import sample_bank
@@ -157,11 +156,3 @@ def test_disagreement_is_counted(bank, tmp_path):
     assert agreement.agreed_patterns == len(bank) - 1
     assert agreement.agreed_answers == agreement.answers - 1
     assert 0.98 < agreement.kappa < 1
-
-
-def test_cohen_kappa_by_hand():
-    # 20 problems, 15 agreements; expected by chance (10*13 + 10*7) / 400 = 0.5
-    first = ["yes"] * 10 + ["no"] * 10
-    second = ["yes"] * 9 + ["no"] + ["yes"] * 4 + ["no"] * 6
-    kappa = cohen_kappa(Counter(zip(first, second, strict=True)))
-    assert float(kappa) == pytest.approx((15 / 20 - 0.5) / 0.5)

@@ -8,7 +8,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from nlihub.builders.core.schema import SPLITS
-from nlihub.builders.core.sql import Database, open_database
+from nlihub.builders.core.sql import open_database
 from nlihub.builders.dataflow.work import LocalEngine, Work
 from nlihub.builders.procedures.papers.choose import (
     PAIR_STATEMENTS,
@@ -18,7 +18,7 @@ from nlihub.builders.procedures.papers.choose import (
     label_statement,
 )
 from nlihub.builders.procedures.papers.phrases import LinkingPhrases
-from nlihub.builders.procedures.papers.read import PAIR_SCHEMA, PAIRS, PAPER_SCHEMA, PAPERS
+from nlihub.builders.procedures.papers.read import PAIRS, PAPERS, SCHEMAS
 from nlihub.loaders.errors import CorpusError
 from selection_oracle import are_again, are_balanced, are_in_two_splits, doubled_papers
 
@@ -74,31 +74,22 @@ def make_shards(folder, seed, n_shards=3):
             "premise_key": draw.integers(-9000, 9000, N_PAIRS),
             "second_key": draw.integers(-9000, 9000, N_PAIRS),
         }
-        for name, columns, schema in (
-            (PAPERS, papers, PAPER_SCHEMA),
-            (PAIRS, pairs, PAIR_SCHEMA),
-        ):
+        for name, columns in ((PAPERS, papers), (PAIRS, pairs)):
             files[name].append(folder / f"{name}-{number}.parquet")
-            pq.write_table(pa.Table.from_pydict(columns, schema), files[name][-1])
+            pq.write_table(pa.Table.from_pydict(columns, SCHEMAS[name]), files[name][-1])
     return files
 
 
 def choose(files, folder, engine=None, quotas=None):
     """Choose by SQL; return the results by name, in the order of shards and rows."""
-    work = Work(engine or LocalEngine(1), [], folder)
     with open_database(folder.parent) as database:
-        return _choose(files, work, database, quotas)
-
-
-def _choose(files, work, database, quotas):
-    statements = [*PAPER_STATEMENTS, *PAIR_STATEMENTS, label_statement(PHRASES, DOMAINS)]
-    tables = work.select(statements, files, database)
-    sizes = sizes_of(
-        zip(*(read(tables["taken_pairs"])[c] for c in ("split", "domain", "label")), strict=True),
-        quotas,
-    )
-    tables = work.select([balance_statement(sizes, DOMAINS)], tables, database)
-    return {name: read(found) for name, found in tables.items()}
+        database.add(files)
+        work = Work(engine or LocalEngine(1), [], folder, database, tables=dict(files))
+        work.select([*PAPER_STATEMENTS, *PAIR_STATEMENTS, label_statement(PHRASES, DOMAINS)])
+        taken = read(work.tables["taken_pairs"])
+        sizes = sizes_of(zip(taken["split"], taken["domain"], taken["label"], strict=True), quotas)
+        work.select([balance_statement(sizes, DOMAINS)])
+    return {name: read(found) for name, found in work.tables.items()}
 
 
 def sizes_of(classes, quotas):
@@ -179,32 +170,6 @@ def test_sql_chooses_as_in_memory(shards, quotas, tmp_path):
 def test_a_class_without_a_pair_is_found(tmp_path):
     with pytest.raises(CorpusError, match=r"train of a has .*expected 900 or more of each"):
         choose(make_shards(tmp_path, 1), tmp_path / "results", quotas={"train": 900})
-
-
-def test_it_goes_on_at_the_statement_where_it_was(tmp_path, monkeypatch):
-    files = make_shards(tmp_path, 5)
-    write, done = Database.write, []
-
-    def stop_after(n_done):
-        def run(database, query, folder):
-            if len(done) == n_done:
-                raise KeyboardInterrupt
-            write(database, query, folder)
-            done.append(query)
-
-        done.clear()
-        monkeypatch.setattr(Database, "write", run)
-
-    stop_after(None)
-    whole = choose(files, tmp_path / "whole")
-    n_statements = len(done)
-    for n_done in (1, 6):  # among papers, and among pairs
-        stop_after(n_done)
-        with pytest.raises(KeyboardInterrupt):
-            choose(files, tmp_path / "parts")
-    stop_after(None)
-    assert choose(files, tmp_path / "parts") == whole
-    assert len(done) == n_statements - 7
 
 
 @pytest.mark.slow

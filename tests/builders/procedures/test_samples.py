@@ -6,8 +6,8 @@ import pytest
 from abstract_corpus import write_abstracts
 from command_line import run_command
 from constructing import from_abstracts, from_papers
-from nlihub.builders.dataflow import work
 from nlihub.builders.procedures.abstracts import run
+from nlihub.builders.procedures.papers import run as papers_run
 from nlihub.loaders.errors import UnknownNameError, UsageError
 from paper_corpus import make_papers, write_lines
 
@@ -19,7 +19,7 @@ PAPERS = {"domain": "acl", "ratio": (0.5, 0.25, 0.25)}
 @pytest.fixture
 def papers(tmp_path, monkeypatch):
     """Papers in ten files, each of them a shard."""
-    monkeypatch.setattr(work, "SHARD_BYTES", 1)
+    monkeypatch.setattr(papers_run, "SHARD_BYTES", 1)
     for n, paper in enumerate(range(0, 60, 6)):
         write_lines(tmp_path / "p" / f"{n}.jsonl", make_papers(60)[paper : paper + 6])
     return tmp_path / "p"
@@ -55,11 +55,6 @@ def test_abstracts_in_parts_of_a_file(tmp_path, monkeypatch):
     made = from_abstracts("my_nli", path, tmp_path, ratio=(0.6, 0.2, 0.2), sample=0.4)
     assert made.counts["abstracts"]["read"] == pytest.approx(120, rel=0.15)
     assert made.summary[-2].startswith("a sample of ")
-
-
-def test_a_small_share_is_one_shard_at_least(papers, tmp_path):
-    made = from_papers("my_nli", papers, tmp_path / "b", sample=1e-9, domain="acl", ratio=(1, 0, 0))
-    assert made.counts["papers"]["read"] == 6
 
 
 def test_papers_that_a_sample_lacks_are_not_missed(papers, tmp_path):

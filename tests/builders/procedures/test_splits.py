@@ -3,8 +3,6 @@
 import pytest
 from nlihub.builders.procedures.splits import (
     NO_YEARS,
-    ByYear,
-    DomainYears,
     parse_share,
     parse_years,
     split_by_year,
@@ -60,34 +58,8 @@ class TestByDomain:
         assert place(splitting, "hardware", 2015) in ("validation", "test")
         assert place(splitting, "neurips", 2019) in ("validation", "test")
         assert splitting.splits == ("train", "validation", "test")
-
-    def test_a_domain_has_the_values_of_the_others_where_it_has_none(self):
-        splitting = split_by_year((2000, 2014), {"default": (2015, 2017), "a": (2016, 2016)}, 0.2)
-        assert splitting == ByYear(
-            {
-                "default": DomainYears((2000, 2014), (2015, 2017), 0.2),
-                "a": DomainYears((2000, 2014), (2016, 2016), 0.2),
-            }
-        )
-        assert place(splitting, "b", 2014) == "train"
         only_named = split_by_year({"a": (2000, 2001)}, {"a": (2002, 2003)}, {"a": 0.5})
         assert only_named.place_of("some paper", "b", 2000, 1) == (None, NO_YEARS)
-
-    def test_one_value_for_all_needs_no_domains_in_the_manifest(self):
-        plain = split_by_year((2000, 2014), (2015, 2017), 0.2)
-        assert plain == split_by_year({"default": (2000, 2014)}, (2015, 2017), {"default": 0.2})
-        assert plain.as_json() == {
-            "by": "year",
-            "train": (2000, 2014),
-            "evaluation": (2015, 2017),
-            "validation_share": 0.2,
-        }
-
-    def test_the_order_of_the_domains_does_not_matter(self):
-        years = {"b": (1, 2), "a": (1, 3), "default": (1, 1)}
-        one = split_by_year(years, (4, 5)).as_json()["domains"]
-        other = split_by_year(dict(reversed(years.items())), (4, 5)).as_json()["domains"]
-        assert list(one) == list(other) == ["default", "a", "b"]
 
     @pytest.mark.parametrize(
         ("train", "evaluation", "problem"),

@@ -71,7 +71,7 @@ class Parted(Whole):
 
     def write_parts(self, write, key):
         work, num_proc = self.parameters["work"], self.parameters["num_proc"]
-        return Work(LocalEngine(num_proc), [], work).map("writing", write, self.parts, key)
+        return Work(LocalEngine(num_proc), [], work, None).map("writing", write, self.parts, key)
 
 
 def write(folder, rows, *, num_proc=1, splits=SPLITS, max_shard_bytes=MAX_SHARD_BYTES, work=None):

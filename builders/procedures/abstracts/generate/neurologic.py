@@ -379,32 +379,20 @@ def _continuations(
     total = _ban(scores, tokens, live, suppressed).to(torch.float64) + before[:, None]
     n_tokens = total.shape[1]
     kept = []
-    for search, rows in zip(
-        live, torch.split(total, [len(one.texts) for one in live]), strict=True
-    ):
+    sizes = [len(search.texts) for search in live]
+    for search, rows in zip(live, torch.split(total, sizes), strict=True):
         block = rows.flatten()
-        chosen = block.topk(min(settings.prune_factor, len(block))).indices
+        places = set(block.topk(min(settings.prune_factor, len(block))).indices.tolist())
         if settings.allocates:
             best = rows.argmax(dim=1).tolist()
-            spared = [
-                number * n_tokens + token
-                for number, text in enumerate(search.texts)
-                for token in (best[number], *search.advancing(text))
-            ]
-            both = sorted({*chosen.tolist(), *spared})
-            chosen = torch.tensor(both, device=chosen.device)
-        kept.append((chosen, block[chosen]))
-    return [
-        [
-            (*divmod(place, n_tokens), log_probability)
-            for place, log_probability in sorted(
-                zip(places.tolist(), values.tolist(), strict=True),
-                key=lambda one: (-one[1], one[0]),
-            )
-            if log_probability > -torch.inf
-        ]
-        for places, values in kept
-    ]
+            for number, text in enumerate(search.texts):
+                spared = (best[number], *search.advancing(text))
+                places.update(number * n_tokens + token for token in spared)
+        chosen = torch.tensor(sorted(places), device=block.device)
+        scored = zip(block[chosen].tolist(), chosen.tolist(), strict=True)
+        ranked = sorted(scored, key=lambda one: (-one[0], one[1]))
+        kept.append([(*divmod(place, n_tokens), p) for p, place in ranked if p > -torch.inf])
+    return kept
 
 
 def _ban(

@@ -124,7 +124,7 @@ def false_alarms(n_runs: int, cell: tuple[str, str, int]) -> tuple[float, float]
     n_rejected = n_out = 0
     for _ in range(n_runs):
         one, two = METRICS[metric](rng, n_groups, kind, (log_odds, log_odds))
-        found = compare_systems([{"x": one}, {"x": two}], OPTIONS)["x"]
+        found = compare_systems([{"x": one}, {"x": two}], OPTIONS)["comparison"]["x"]
         n_rejected += found["p_value"] < 0.05
         low, high = found["interval"] or (-1, 1)
         n_out += not low <= 0 <= high
@@ -153,7 +153,9 @@ def coverage_of_difference(n_runs: int, cell: tuple[str, str, int]) -> float:
     n_covered = 0
     for _ in range(n_runs):
         ratios = METRICS[metric](rng, n_groups, kind, (first, second))
-        interval = compare_systems([{"x": one} for one in ratios], OPTIONS)["x"]["interval"]
+        interval = compare_systems([{"x": one} for one in ratios], OPTIONS)["comparison"]["x"][
+            "interval"
+        ]
         low, high = interval or (-1, 1)
         n_covered += low <= one - two <= high
     return n_covered / n_runs
@@ -167,7 +169,7 @@ def coverage(n_runs: int, cell: tuple[str, str, int, float]) -> tuple[float, flo
     widths, n_covered = [], 0
     for _ in range(n_runs):
         [ratio] = METRICS[metric](rng, n_groups, kind, (log_odds,))
-        low, high = confidence_intervals({"x": ratio}, OPTIONS)["x"]
+        low, high = confidence_intervals({"x": ratio}, OPTIONS)["confidence_intervals"]["x"]
         n_covered += low <= truth <= high
         widths.append(high - low)
     return n_covered / n_runs, float(np.mean(widths))
@@ -193,7 +195,9 @@ def power(n_runs: int, cell: tuple[str, str]) -> tuple[float, float]:
     n_found = n_bootstrap = 0
     for _ in range(n_runs):
         one, two = METRICS[metric](rng, 165, kind, log_odds)
-        n_found += compare_systems([{"x": one}, {"x": two}], OPTIONS)["x"]["p_value"] < 0.05
+        n_found += (
+            compare_systems([{"x": one}, {"x": two}], OPTIONS)["comparison"]["x"]["p_value"] < 0.05
+        )
         n_bootstrap += bootstrap_p_value(one, two, drawn) < 0.05
     return n_found / n_runs, n_bootstrap / n_runs
 

@@ -1,37 +1,51 @@
-"""What the app of a metric's Space does: make scores, a picture and tables of predictions."""
+"""The app of a metric's Space: a file of predictions in; scores, a picture and downloads out."""
 
 import csv
+import inspect
 import json
+import shutil
+import tempfile
+import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
-from .inputs.files import join_gold, read_input_file
-from .inputs.problems import MetricInputError
+from .inputs.files import PROBABILITY, SUFFIXES, join_gold, probability_matrix, read_input_file
+from .inputs.problems import MetricInputError, MissingLibraryError
 from .plots.figures import save_figure
 from .rows import Rows, score_table
 
-#: Name of the column in a file of predictions, by argument of a metric.
+if TYPE_CHECKING:
+    import gradio
+
+#: Largest file that a page takes, in bytes: about a million rows.
+MAX_FILE_BYTES = 100_000_000
+#: Tables on the page: the scores and four breakdowns.
+_N_TABLES = 5
+#: Seconds for which what was written can be downloaded, and between two looks for what is older.
+_KEPT_S = 3600
+_LOOKED_S = 600
+
+#: Name of the column in a file of predictions, by argument of a metric, and what it holds.
 _FILE_COLUMNS = {
-    "predictions": "prediction",
-    "references": "reference",
-    "groups": "group",
-    "categories": "category",
-    "domains": "domain",
-    "other_predictions": "other_prediction",
+    "predictions": ("prediction", ""),
+    "references": ("reference", " (the gold label)"),
+    "groups": ("group", " (dependent samples, such as those of a pattern)"),
+    "categories": ("category", ""),
+    "domains": ("domain", ""),
+    "other_predictions": ("other_prediction", " (of a second system)"),
 }
-
-#: The text field that every app has: its label and its first value.
-CONFIDENCE_LEVEL_FIELD = ("Confidence level of intervals (empty: none)", "0.95")
-
-#: The text field of a metric that can break its scores down by any column.
-BREAKDOWN_FIELD = ("Columns to break the scores down by, such as kind, domain+kind", "")
-
-#: Required and optional columns of a metric that scores groups.
-GROUPED_COLUMNS = (("predictions", "references", "groups"), ("categories", "other_predictions"))
+#: Label of the text field of each option.
+_FIELDS = {
+    "thresholds": "Shares of a group that must be right",
+    "fraction": "Share of the groups in each subset",
+    "labels": "Label set in the order of the ids (empty: as they occur)",
+    "by": "Columns to break the scores down by, such as kind, domain+kind",
+    "confidence_level": "Confidence level of intervals (empty: none)",
+}
 
 
 @dataclass(frozen=True)
@@ -42,10 +56,12 @@ class AppSpec:
         name: Name of the metric.
         title: Title of the page.
         description: What the metric measures, in a paragraph of Markdown.
-        columns: Required and optional columns of the file, in Markdown.
-        options: Text fields: label and first value by name of the option.
+        metric: The metric's function.
+        required: Arguments whose columns a file of predictions must have; ``probabilities`` stands
+            for one column a label.
+        optional: Arguments that are left out if a file does not have their columns.
+        options: First value of the text field of each option.
         example: A small file of predictions, as CSV.
-        score: Computes the result from the rows of a file and the texts of the options.
         score_names: Displayed name of each score of a result.
         count_names: Displayed name of each count of a result, ``PART.NAME`` for one in a part.
         breakdowns: Returns the further tables of a result by title; the page shows the first four.
@@ -55,47 +71,65 @@ class AppSpec:
     name: str
     title: str
     description: str
-    columns: str
-    options: Mapping[str, tuple[str, str]]
+    metric: Callable[..., dict[str, Any]]
+    required: Sequence[str]
+    optional: Sequence[str]
+    options: Mapping[str, str]
     example: str
-    score: Callable[[pa.Table, Mapping[str, str]], dict[str, Any]]
     score_names: Mapping[str, str]
     count_names: Mapping[str, str]
     breakdowns: Callable[[Mapping[str, Any]], dict[str, Rows]]
-    draw: Callable[[Mapping[str, Any]], Any] | None
+    draw: Callable[[Mapping[str, Any]], Any] | None = None
 
     def scores(self, result: Mapping[str, Any]) -> Rows:
         """Return the scores and counts of a result as a table."""
         return score_table(result, self.score_names, self.count_names)
 
+    def describe_columns(self) -> str:
+        """Return what columns a file of predictions has, in Markdown."""
+        parts = []
+        for arguments in (self.required, self.optional):
+            columns = [_FILE_COLUMNS[a] for a in arguments if a in _FILE_COLUMNS]
+            parts.append(", ".join(f"`{column}`{note}" for column, note in columns))
+        text = f"Columns: {parts[0]}"
+        if "probabilities" in self.required:
+            text += f", and `{PROBABILITY}LABEL` for each label"
+        text += f"; optional: {parts[1]}" if parts[1] else ""
+        return text + ("; any others to break the scores down by." if "by" in self.options else ".")
 
-def file_arguments(
-    table: pa.Table,
-    options: Mapping[str, str],
-    required: Sequence[str],
-    optional: Sequence[str] = (),
-) -> dict[str, Any]:
-    """Return the arguments of a metric, from a file of predictions and the fields of its app.
+    def score(self, table: pa.Table, texts: Sequence[str]) -> dict[str, Any]:
+        """Score a file of predictions.
 
-    Args:
-        table: The rows of the file.
-        options: The texts of the fields, by option.
-        required: Arguments whose columns the file must have.
-        optional: Arguments that are left out if the file does not have their columns.
+        Args:
+            table: The rows of the file.
+            texts: The value of each option, in their order.
 
-    Raises:
-        MetricInputError: A column is missing, or an option is malformed.
-    """
-    names = table.column_names
-    missing = [_FILE_COLUMNS[a] for a in required if _FILE_COLUMNS[a] not in names]
-    if missing:
-        raise MetricInputError(
-            [f"The file has no column {', '.join(missing)}; it has {', '.join(names)}."]
-        )
-    columns = {a: _FILE_COLUMNS[a] for a in (*required, *optional) if _FILE_COLUMNS[a] in names}
-    arguments = {argument: table[column] for argument, column in columns.items()}
-    arguments |= {name: _read_option(name, text) for name, text in options.items()}
-    return arguments | ({"data": table} if "by" in options else {})
+        Raises:
+            MetricInputError: A column is missing, or an option is malformed.
+        """
+        names = table.column_names
+        arguments: dict[str, Any] = {}
+        missing = []
+        for argument in (*self.required, *self.optional):
+            if argument == "probabilities":
+                arguments[argument], arguments["labels"] = probability_matrix(table)
+                continue
+            column, _ = _FILE_COLUMNS[argument]
+            if column in names:
+                arguments[argument] = table[column]
+            elif argument in self.required:
+                missing.append(column)
+        if missing:
+            raise MetricInputError(
+                [f"The file has no column {', '.join(missing)}; it has {', '.join(names)}."]
+            )
+        for name, text in zip(self.options, texts, strict=True):
+            arguments[name] = _read_option(name, text)
+        if "by" in self.options:
+            arguments["data"] = table
+        if "per_group" in inspect.signature(self.metric).parameters:
+            arguments["per_group"] = True
+        return self.metric(**arguments)
 
 
 def _read_option(name: str, text: str) -> Any:
@@ -135,7 +169,7 @@ def score_file(
     table = read_input_file(file)
     if gold is not None:
         table = join_gold(table, read_input_file(gold))
-    result = spec.score(table, dict(zip(spec.options, texts, strict=True)))
+    result = spec.score(table, texts)
     files = [folder / f"{spec.name}.json"]
     files[0].write_text(json.dumps(result, ensure_ascii=False, indent=2), encoding="utf-8")
     for title, rows in {"scores": spec.scores(result), **spec.breakdowns(result)}.items():
@@ -150,3 +184,116 @@ def score_file(
     for picture in pictures:
         save_figure(figure, picture)
     return result, pictures[0], files + pictures
+
+
+def serve(spec: AppSpec) -> None:
+    """Serve the page of a metric's app until it is stopped.
+
+    Args:
+        spec: The app of the metric.
+
+    Raises:
+        MissingLibraryError: gradio is not installed.
+    """
+    build_page(spec).launch(max_file_size=MAX_FILE_BYTES)
+
+
+def build_page(spec: AppSpec) -> "gradio.Blocks":
+    """Build the page of a metric's app.
+
+    Its API has two functions: ``score``, which takes ``predictions`` and ``gold`` (files), and the
+    options of the metric by name, and ``example``.
+
+    Args:
+        spec: The app of the metric.
+
+    Raises:
+        MissingLibraryError: gradio is not installed.
+    """
+    try:
+        import gradio as gr
+    except ImportError as error:
+        message = "The app needs gradio, which comes with the extra nlihub[app]."
+        raise MissingLibraryError(message) from error
+    # Gone with the process.
+    written = tempfile.TemporaryDirectory(prefix=f"{spec.name}-", ignore_cleanup_errors=True)
+
+    def refuse(message: str, title: str) -> Exception:
+        return gr.Error(message, title=title, duration=None, print_exception=False)
+
+    def score(predictions: str | None, gold: str | None, *texts: str) -> list[Any]:
+        if predictions is None:
+            raise refuse("Choose a file of predictions first.", "No file")
+        folder = new_folder(Path(written.name))
+        paths = Path(predictions), Path(gold) if gold else None
+        try:
+            result, picture, downloads = score_file(spec, *paths, texts, folder)
+        except (MetricInputError, OSError) as error:
+            shutil.rmtree(folder, ignore_errors=True)
+            raise refuse(str(error), "The file was refused") from None
+        title = f"Scores. {result['note']}" if "note" in result else "Scores"
+        tables = [(title, spec.scores(result)), *spec.breakdowns(result).items()][:_N_TABLES]
+        frames = [
+            gr.Dataframe(rows[1:], headers=rows[0], label=title, visible=True)
+            for title, rows in tables
+        ]
+        frames += [gr.Dataframe(visible=False)] * (_N_TABLES - len(frames))
+        return [
+            gr.Image(str(picture) if picture else None, visible=picture is not None),
+            *frames,
+            gr.Textbox(result["signature"], visible=True),
+            gr.Files([str(path) for path in downloads], visible=True),
+        ]
+
+    kind = inspect.Parameter.POSITIONAL_OR_KEYWORD  # the names that the API shows
+    shown_names = ("predictions", "gold", *spec.options)
+    signature_ = inspect.Signature([inspect.Parameter(name, kind) for name in shown_names])
+    score.__signature__ = signature_  # type: ignore[attr-defined]
+
+    def example() -> str:
+        path = new_folder(Path(written.name)) / "example.csv"
+        path.write_text(spec.example, encoding="utf-8")
+        return str(path)
+
+    page: gr.Blocks
+    kept = (_LOOKED_S, _KEPT_S)
+    with gr.Blocks(title=spec.title, analytics_enabled=False, delete_cache=kept) as page:
+        gr.Markdown(f"# {spec.title}\n\n{spec.description}")
+        with gr.Row():
+            with gr.Column(scale=2):
+                file = gr.File(
+                    label="Predictions: CSV, JSONL or Parquet", file_types=list(SUFFIXES)
+                )
+                gold = gr.File(
+                    label="Rows of the dataset, where the predictions have only ids",
+                    file_types=list(SUFFIXES),
+                )
+                use_example = gr.Button("Use the example", size="sm")
+                gr.Markdown(spec.describe_columns())
+                options = [
+                    gr.Textbox(text, label=_FIELDS[name]) for name, text in spec.options.items()
+                ]
+                start = gr.Button("Score", variant="primary")
+            with gr.Column(scale=3):
+                first = gr.Dataframe(visible=False, interactive=False, max_height=800)
+                picture = gr.Image(visible=False, interactive=False, show_label=False, buttons=[])
+                others = [
+                    gr.Dataframe(visible=False, interactive=False, max_height=400)
+                    for _ in range(_N_TABLES - 1)
+                ]
+                signature = gr.Textbox(
+                    label="Signature", visible=False, interactive=False, buttons=["copy"]
+                )
+                downloads = gr.Files(label="Download", visible=False, interactive=False)
+        shown = [picture, first, *others, signature, downloads]
+        use_example.click(example, outputs=file, api_name="example")
+        start.click(score, [file, gold, *options], shown, api_name="score")
+    return page
+
+
+def new_folder(whole: Path) -> Path:
+    """Make a folder in another one, and remove what is older than an hour from there."""
+    for folder in whole.iterdir():
+        if time.time() - folder.stat().st_mtime > _KEPT_S:
+            shutil.rmtree(folder, ignore_errors=True)
+    return Path(tempfile.mkdtemp(dir=whole))

@@ -1,13 +1,22 @@
-"""Join a module with all that it imports from this package into one file.
+"""Join a metric's module with all that it imports from this package into one script; install it.
 
 A metric on the Hub, or in the cache of ``evaluate``, is a single script; its source is several
-modules.
+modules. The layout of that cache is private to ``evaluate``; it was seen in 0.4.5 and 0.4.6 and is
+written down here and nowhere else: ``<modules>/metrics/<name>/<64 digits>/<script>``, where the
+name is ``evaluate-metric--NAME`` or ``ORG--NAME``, every folder is a package, and the newest script
+counts.
 """
 
 import ast
+import hashlib
+import os
+import symtable
 from collections.abc import Iterator
 from importlib.util import find_spec, resolve_name
 from pathlib import Path
+from typing import NamedTuple
+
+from . import METRICS
 
 _PACKAGE = "nlihub.metrics"
 
@@ -29,100 +38,111 @@ def bundle(module: str) -> str:
         BundleError: There is no such module, two of the joined modules define the same name, or
             one imports nlihub whole, under another name or inside a function.
     """
-    parts = list(_in_order(module, []))
-    _check_names(parts)
-    imports = _join_imports(parts)
-    entry = parts[-1]
-    header = f'"""{ast.get_docstring(entry.tree, clean=False)}"""\n'
+    parts = list(_parts(module, set()))
+    plain: set[str] = set()
+    named: dict[str, set[str]] = {}
+    owners: dict[str, str] = {}
+    for part in parts:
+        for symbol in symtable.symtable(part.source, part.name, "exec").get_symbols():
+            if symbol.is_assigned() and not symbol.is_imported():
+                name = symbol.get_name()
+                if owners.setdefault(name, part.name) != part.name:
+                    raise BundleError(f"{part.name} and {owners[name]} both define {name!r}.")
+        for node in part.tree.body:
+            if isinstance(node, ast.Import):
+                plain |= {ast.unparse(ast.Import([alias])) for alias in node.names}
+            elif isinstance(node, ast.ImportFrom) and not _is_ours(node, part):
+                names = named.setdefault(node.module or "", set())
+                names |= {ast.unparse(alias) for alias in node.names}
+    chosen = [f"from {name} import {', '.join(sorted(names))}" for name, names in named.items()]
+    header = f'"""{ast.get_docstring(parts[-1].tree, clean=False)}"""\n'
     note = f"# One file made of the modules of {_PACKAGE}; change those, and make it anew.\n"
-    bodies = [f"# {part.name}\n\n{part.body()}" for part in parts]
-    return "\n".join([header, note, imports, "", *bodies])
+    bodies = [f"# {part.name}\n\n{_body(part)}" for part in parts]
+    return "\n".join([header, note, *sorted(plain), *sorted(chosen), "\n", *bodies])
 
 
-class _Part:
+class _Part(NamedTuple):
     """One module of a bundle."""
 
-    def __init__(self, name: str) -> None:
-        spec = find_spec(name)
-        if spec is None or spec.origin is None:
-            raise BundleError(f"There is no module {name}.")
-        self.name = name
-        self.source = Path(spec.origin).read_text(encoding="utf-8")
-        self.tree = ast.parse(self.source)
-        self.package = spec.parent or ""
-
-    def target(self, node: ast.AST) -> str | None:
-        """Return the module of this package that an import takes names from, or None."""
-        if isinstance(node, ast.ImportFrom):
-            name = resolve_name("." * node.level + (node.module or ""), self.package)
-            return name if name.startswith(_PACKAGE) else None
-        if isinstance(node, ast.Import) and any(a.name.startswith("nlihub") for a in node.names):
-            raise BundleError(f"{self.name} imports a module of nlihub whole.")
-        return None
-
-    def internal(self) -> Iterator[str]:
-        """Yield the modules of this package that it imports."""
-        top_level = {id(node) for node in self.tree.body}
-        for node in ast.walk(self.tree):
-            if (name := self.target(node)) is None or not isinstance(node, ast.ImportFrom):
-                continue
-            if id(node) not in top_level or any(alias.asname for alias in node.names):
-                raise BundleError(f"{self.name} renames or hides an import of {name}.")
-            yield name
-
-    def defined(self) -> set[str]:
-        """Return the names that it defines at top level."""
-        names: set[str] = set()
-        for node in self.tree.body:
-            if isinstance(node, ast.FunctionDef | ast.ClassDef):
-                names.add(node.name)
-            elif isinstance(node, ast.Assign | ast.AnnAssign):
-                targets = node.targets if isinstance(node, ast.Assign) else [node.target]
-                names |= {n.id for t in targets for n in ast.walk(t) if isinstance(n, ast.Name)}
-        return names
-
-    def body(self) -> str:
-        """Return its source without docstring and imports, those of examples included."""
-        lines = self.source.splitlines()
-        for node in self.tree.body:
-            is_docstring = node is self.tree.body[0] and isinstance(node, ast.Expr)
-            if is_docstring or isinstance(node, ast.Import | ast.ImportFrom):
-                for line in range(node.lineno - 1, node.end_lineno or node.lineno):
-                    lines[line] = ""
-        kept = (line for line in lines if not line.lstrip().startswith(f">>> from {_PACKAGE}"))
-        return "\n".join(kept).strip("\n") + "\n\n"
+    name: str
+    package: str
+    source: str
+    tree: ast.Module
 
 
-def _in_order(module: str, done: list[str]) -> Iterator[_Part]:
-    """Yield a module after those that it imports, each once."""
-    if module in done:
+def _is_ours(node: ast.ImportFrom, part: _Part) -> bool:
+    return _target(node, part).startswith(_PACKAGE)
+
+
+def _target(node: ast.ImportFrom, part: _Part) -> str:
+    return resolve_name("." * node.level + (node.module or ""), part.package)
+
+
+def _parts(name: str, done: set[str]) -> Iterator[_Part]:
+    """Yield a module after those of this package that it imports, each once."""
+    if name in done:
         return
-    done.append(module)
-    part = _Part(module)
-    for name in part.internal():
-        yield from _in_order(name, done)
+    done.add(name)
+    spec = find_spec(name)
+    if spec is None or spec.origin is None:
+        raise BundleError(f"There is no module {name}.")
+    source = Path(spec.origin).read_text(encoding="utf-8")
+    part = _Part(name, spec.parent or "", source, ast.parse(source))
+    for node in ast.walk(part.tree):
+        if isinstance(node, ast.Import) and any(a.name.startswith("nlihub") for a in node.names):
+            raise BundleError(f"{name} imports a module of nlihub whole.")
+        if isinstance(node, ast.ImportFrom) and _is_ours(node, part):
+            if node not in part.tree.body or any(alias.asname for alias in node.names):
+                raise BundleError(f"{name} renames or hides an import of {_target(node, part)}.")
+            yield from _parts(_target(node, part), done)
     yield part
 
 
-def _check_names(parts: list[_Part]) -> None:
-    owners: dict[str, str] = {}
-    for part in parts:
-        for name in part.defined():
-            if name in owners:
-                raise BundleError(f"{part.name} and {owners[name]} both define {name!r}.")
-            owners[name] = part.name
+def _body(part: _Part) -> str:
+    """Return the source without docstring and imports, those of examples included."""
+    lines = part.source.splitlines()
+    for i, node in enumerate(part.tree.body):
+        if (i == 0 and isinstance(node, ast.Expr)) or isinstance(node, ast.Import | ast.ImportFrom):
+            for line in range(node.lineno - 1, node.end_lineno or node.lineno):
+                lines[line] = ""
+    kept = (line for line in lines if not line.lstrip().startswith(f">>> from {_PACKAGE}"))
+    return "\n".join(kept).strip("\n") + "\n\n"
 
 
-def _join_imports(parts: list[_Part]) -> str:
-    plain: set[str] = set()
-    names: dict[str, set[str]] = {}
-    for part in parts:
-        for node in part.tree.body:
-            if isinstance(node, ast.Import):
-                part.target(node)
-                plain |= {ast.unparse(ast.Import([alias])) for alias in node.names}
-            elif isinstance(node, ast.ImportFrom) and part.target(node) is None:
-                found = names.setdefault(node.module or "", set())
-                found |= {ast.unparse(alias) for alias in node.names}
-    chosen = [f"from {module} import {', '.join(sorted(n))}" for module, n in names.items()]
-    return "\n".join([*sorted(plain), *sorted(chosen)]) + "\n"
+def install_metrics() -> list[Path]:
+    """Make ``evaluate.load("pattern_accuracy")`` and the others work offline in every project.
+
+    The metrics load by their bare names and as ``nlihub/NAME`` in all projects that share the
+    cache of Hugging Face modules. Installing again replaces the scripts.
+
+    Returns:
+        The scripts, two per metric.
+
+    Raises:
+        OSError: The cache cannot be written.
+    """
+    from evaluate.loading import init_dynamic_modules
+
+    root = Path(init_dynamic_modules()) / "metrics"
+    scripts = []
+    for name in METRICS:
+        source = bundle(f"nlihub.metrics.{name}.{name}")
+        digest = hashlib.sha256(source.encode()).hexdigest()
+        for folder in (f"evaluate-metric--{name}", f"nlihub--{name}"):
+            target = root / folder / digest
+            target.mkdir(parents=True, exist_ok=True)
+            for package in (root, target.parent, target):
+                (package / "__init__.py").touch()
+            scripts.append(_write(target / f"{name}.py", source))
+    return scripts
+
+
+def _write(path: Path, source: str) -> Path:
+    """Write a file atomically; its time is new, since ``evaluate`` takes the newest script."""
+    partial = path.with_name(f".{path.name}.{os.getpid()}")
+    try:
+        partial.write_text(source, encoding="utf-8")
+        partial.replace(path)
+    finally:
+        partial.unlink(missing_ok=True)
+    return path

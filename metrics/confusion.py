@@ -1,8 +1,11 @@
 """Counts of rows by several columns, and the scores of a confusion matrix."""
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
+
+from .inference import Ratio
 
 #: What an absent class scores; signatures quote it.
 ABSENT_CLASS_POLICY = "0"
@@ -95,3 +98,26 @@ def f1_parts(confusion: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """
     right = np.diagonal(confusion, axis1=-2, axis2=-1)
     return 2 * right, confusion.sum(axis=-2)[..., :-1] + confusion.sum(axis=-1)
+
+
+def class_ratios(
+    units: np.ndarray, names: Sequence[str | int], *, are_samples: bool = False
+) -> dict[str, Any]:
+    """Return ``macro_f1``, ``accuracy`` and the F1 of each class as ratios over units.
+
+    Args:
+        units: Samples of each unit by gold label, then by predicted label or no answer,
+            ``(units, L, L + 1)``.
+        names: The L labels.
+        are_samples: Whether each unit is a sample.
+    """
+    f1 = f1_parts(units)
+    n_right = np.trace(units, axis1=1, axis2=2)[:, None]
+    return {
+        "macro_f1": Ratio(*f1),
+        "accuracy": Ratio(n_right, units.sum(axis=(1, 2))[:, None], are_samples),
+        "per_class": {
+            name: {"f1": Ratio(*(part[:, i : i + 1] for part in f1))}
+            for i, name in enumerate(names)
+        },
+    }

@@ -1,20 +1,23 @@
 """Modules of ``evaluate`` made from scoring functions.
 
 ``evaluate`` encodes inputs element by element and turns 1.7 and "1" into 1. Here columns go to the
-function unchanged; batches are validated, then stored as Arrow tables.
+function unchanged; batches are validated, then stored as Arrow tables: in the locked file in its
+cache to which ``evaluate`` writes them too, and which the processes of a distributed run share. The
+undocumented attributes of ``evaluate.EvaluationModule`` that this takes were seen in 0.4.5 and
+0.4.6; ``tests/metrics/test_evaluate_store.py`` states what is expected of them.
 """
 
 import inspect
 import itertools
-from collections.abc import Callable, Mapping, Sequence
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import Any, ClassVar
 
 import datasets
 import evaluate
 import pyarrow as pa
 
-from .evaluate_store import StoredBatches
-from .flat import flatten
 from .inputs.columns import (
     ANSWER_COLUMNS,
     LABEL_COLUMNS,
@@ -27,8 +30,14 @@ from .inputs.problems import MetricInputError, Problems
 # Bind no name to a module class of evaluate here: evaluate.load takes the first that it finds.
 _LOADING = frozenset(inspect.signature(evaluate.EvaluationModule.__init__).parameters)
 
+#: Rows of a record batch; the default of datasets makes thousands of small ones.
+_BATCH = 1 << 20
 
-class ColumnarModule(StoredBatches):
+#: Parts whose pairs are the low and the high end of an interval.
+_INTERVALS = frozenset({"confidence_intervals", "interval"})
+
+
+class ColumnarModule:
     """Mixin for a metric of ``evaluate``; it goes before ``evaluate.Metric`` in the bases.
 
     Options of the scoring function may be given when the module is loaded: ``labels``, so that it
@@ -52,6 +61,18 @@ class ColumnarModule(StoredBatches):
     REQUIRED: ClassVar[tuple[str, ...]]
     OPTIONAL: ClassVar[tuple[str, ...]]
 
+    # Attributes that EvaluationModule sets.
+    num_process: int
+    selected_feature_format: Any
+    writer: Any
+    buf_writer: Any
+    data: Any
+    filelocks: Any
+    file_paths: Any
+    filelock: Any
+    cache_file_name: Any
+    _init_writer: Any
+
     def __init__(self, *args: Any, columns: Sequence[str] = (), **options: Any) -> None:
         loading = {name: options.pop(name) for name in _LOADING & set(options)}
         super().__init__(*args, **loading)
@@ -66,6 +87,7 @@ class ColumnarModule(StoredBatches):
         self._options = options
         self._columns = (*self.REQUIRED, *columns)
         self._options_now: dict[str, Any] = {}
+        self._is_reading = False
         self._stored: pa.Schema | None = None
         self._label_sets: set[tuple[str, ...]] = set()
 
@@ -108,16 +130,22 @@ class ColumnarModule(StoredBatches):
 
     def _result(self, columns: dict[str, Any], options: dict[str, Any]) -> Any:
         """Return the result for columns and batches, None in processes other than the first."""
-        if columns and self._is_empty():
+        if columns and self.writer is None and self.num_process == 1:  # nothing is stored
             return self.SCORE(**dict.fromkeys(self.REQUIRED) | columns, **options)
         data = options.pop("data", None)
         if columns:
             self.add_batch(**columns, data=data)
         try:
             self._options_now = self._label_set(options)
-            return self._compute_stored()
+            self._is_reading = True
+            return super().compute()  # type: ignore[misc]
         finally:
+            self._is_reading = False
             self._forget()
+
+    def _feature_names(self) -> list[str]:
+        """Return the columns that ``evaluate`` may ask for; all that are stored are read."""
+        return [] if self._is_reading else list(self._columns)
 
     def _label_set(self, options: dict[str, Any]) -> dict[str, Any]:
         """Return the options, with the label set of the batches if the options have none."""
@@ -148,7 +176,8 @@ class ColumnarModule(StoredBatches):
         table = pa.table({name: _storable(name, array) for name, array in arrays.items()})
         table = self._type_unanswered(table)
         if self._stored is None:
-            self._open_store(table.schema)
+            self.selected_feature_format = datasets.Features.from_arrow_schema(table.schema)
+            self._init_writer()  # in a distributed run with the other processes
             self._stored = table.schema
         elif table.schema != self._stored:
             raise MetricInputError(
@@ -158,7 +187,7 @@ class ColumnarModule(StoredBatches):
                 ]
             )
         try:
-            self._store(table)
+            self.writer.write_table(table, writer_batch_size=_BATCH)
         except BaseException:  # such as a full disk: never compute on a part of the rows
             self._forget()
             raise
@@ -213,14 +242,21 @@ class ColumnarModule(StoredBatches):
         return name_labels(columns)
 
     def _compute(self) -> dict[str, Any]:
-        table = self._stored_rows()
+        table = self.data.with_format("arrow")[:]  # the rows of all processes
         columns = {name: table[name] for name in table.column_names}
         return self.SCORE(**columns, **self._options_now)
 
     def _forget(self) -> None:
-        """Drop all batches."""
+        """Drop all batches; ``evaluate`` itself does so only if nothing fails."""
         self._stored, self._label_sets = None, set()
-        self._drop_store()
+        self.data = self.writer = self.buf_writer = None
+        locked = list(zip(self.filelocks or [], self.file_paths or [], strict=True))
+        if self.filelock is not None:  # the file was not read yet
+            locked.append((self.filelock, self.cache_file_name))
+        for lock, path in locked:
+            Path(path).unlink(missing_ok=True)
+            lock.release()
+        self.filelocks = self.file_paths = self.filelock = self.cache_file_name = None
 
 
 def name_labels(
@@ -265,3 +301,60 @@ def _storable(name: str, values: pa.Array) -> pa.Array:
 
 def _show_schema(schema: pa.Schema) -> str:
     return ", ".join(f"{field.name} ({field.type})" for field in schema)
+
+
+def flatten(result: Mapping[str, Any]) -> dict[str, int | float]:
+    """Return the numbers of a metric's result by path, such as ``per_class/neutral/f1``.
+
+    Args:
+        result: The result of a metric.
+
+    Returns:
+        Integers and floats by path, in the order of the result. Scores at several thresholds end
+        in the threshold (``pattern_accuracy/0.95``), intervals in ``low`` and ``high``. In a name,
+        a character other than a letter, a digit, ``_``, ``-``, ``.`` and space becomes ``_``; if
+        two names are then equal, the second ends in ``_2``, and so on. Texts, nulls, the
+        thresholds, curves, matrices and tables of groups are left out.
+
+    Example:
+        >>> flatten({"accuracy": 0.5, "per_class": {"neutral": {"f1": 0.4}}, "signature": "x"})
+        {'accuracy': 0.5, 'per_class/neutral/f1': 0.4}
+    """
+    thresholds = result.get("thresholds")
+    steps = thresholds if isinstance(thresholds, list) else []
+    scores = {name: part for name, part in result.items() if name != "thresholds"}
+    return {"/".join(path): number for path, number in _numbers_by_path(scores, (), steps)}
+
+
+def _numbers_by_path(
+    found: Any, path: tuple[str, ...], thresholds: Sequence[float]
+) -> Iterator[tuple[tuple[str, ...], int | float]]:
+    """Yield the path and value of each number in a part of a result."""
+    if isinstance(found, int | float):
+        yield path, found
+    for name, part in _named_parts(found, not _INTERVALS.isdisjoint(path), thresholds):
+        yield from _numbers_by_path(part, (*path, name), thresholds)
+
+
+def _named_parts(
+    found: Any, in_interval: bool, thresholds: Sequence[float]
+) -> Iterator[tuple[str, Any]]:
+    """Yield the parts of a part of a result by unique name; none of a table or a matrix."""
+    parts: Iterable[tuple[Any, Any]] = ()
+    if isinstance(found, Mapping):
+        is_table = not in_interval and all(isinstance(part, list) for part in found.values())
+        parts = () if is_table else found.items()
+    elif isinstance(found, list):
+        if in_interval and len(found) == 2 and not any(isinstance(end, list) for end in found):
+            parts = zip(("low", "high"), found, strict=True)
+        elif len(found) == len(thresholds):
+            parts = zip(thresholds, found, strict=True)
+    taken: set[str] = set()
+    for name, part in parts:
+        plain = unique = re.sub(r"[^\w. -]", "_", str(name))
+        n_equal = 1
+        while unique in taken:
+            n_equal += 1
+            unique = f"{plain}_{n_equal}"
+        taken.add(unique)
+        yield unique, part

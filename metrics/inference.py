@@ -6,7 +6,7 @@ there are no groups, the samples are. ``docs/metrics.md`` gives the reasons and 
 
 import math
 import statistics
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -45,10 +45,17 @@ class Ratio(NamedTuple):
         numerators: The numerator of each unit and class, ``(units, r)``, from 0.
         denominators: The denominator of each unit and class, ``(units, r)``, from 0; a class whose
             total is 0 scores 0.
+        is_share: Whether the score is the share of units that are right.
     """
 
     numerators: np.ndarray
     denominators: np.ndarray
+    is_share: bool = False
+
+
+#: Ratios, or what is computed of each, in the shape of a result: by name, then perhaps by class, or
+#: in a list with one for each threshold.
+Scores = Mapping[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,11 +66,13 @@ class Inference:
         confidence_level: Coverage of the intervals, above 0 and below 1.
         n_resamples: Number of drawn exchanges, from 1, where there are too many to try all.
         seed: Seed of the draws, from 0.
+        has_intervals: Whether a confidence level was given, so that results have intervals.
     """
 
-    confidence_level: float
-    n_resamples: int
-    seed: int
+    confidence_level: float = 0.95
+    n_resamples: int = 9999
+    seed: int = 0
+    has_intervals: bool = True
 
 
 def read_inference(
@@ -86,8 +95,9 @@ def read_inference(
         elif name == "n_resamples" and value > MAX_RESAMPLES:
             problems.add(f"{name}: {value:,}; expected {MAX_RESAMPLES:,} at most.")
     if problems.found:
-        return Inference(0.95, 1, 0)  # not to be used
-    return Inference(float(str(level)), int(n_resamples), int(seed))  # a float32 of 0.95 means 0.95
+        return Inference()  # not to be used
+    level = float(str(level))  # a float32 of 0.95 means 0.95
+    return Inference(level, int(n_resamples), int(seed), confidence_level is not None)
 
 
 def sign(
@@ -107,9 +117,8 @@ def sign(
         one line with all that the scores depend on, to reproduce them.
     """
     facts |= {"groups": result.get("n_groups"), "samples": result["n_samples"]}
-    facts |= {  # which are wrong, and may be an accident
-        name: result.get(f"n_{name}") or None for name in ("unanswered", "other_unanswered")
-    }
+    for unanswered in ("unanswered", "other_unanswered"):  # wrong, and may be an accident
+        facts[unanswered] = result.get(f"n_{unanswered}") or None
     if "confidence_intervals" in result:
         facts["intervals"] = "korn-graubard"
     if "comparison" in result:
@@ -121,23 +130,9 @@ def sign(
     return signed | {"signature": "|".join([name, f"version:{version}", *parts])}
 
 
-def note_few(n_units: int, unit: str) -> dict[str, str]:
-    """Return a ``note`` for a result that rests on fewer than ten units; empty for ten or more.
-
-    Args:
-        n_units: Number of units of intervals and tests.
-        unit: What they are, in the plural: ``"groups"`` or ``"samples"``.
-    """
-    if n_units >= _FEW_UNITS:
-        return {}
-    if n_units < _MIN_UNITS:
-        return {"note": f"Only {n_units} {unit}: too few for an interval."}
-    return {"note": f"Only {n_units} {unit}: intervals are wide; only large differences show."}
-
-
 def confidence_intervals(
-    ratios: Mapping[str, Ratio], inference: Inference, counts: np.ndarray | None = None
-) -> dict[str, list[float] | None]:
+    scores: Scores, inference: Inference, unit: str = "groups", counts: np.ndarray | None = None
+) -> dict[str, Any]:
     """Compute confidence intervals of scores, by the method of Korn and Graubard.
 
     It is the exact interval of Clopper and Pearson for a share of independent trials, with the
@@ -146,36 +141,47 @@ def confidence_intervals(
     units. Where every unit is wholly right or wholly wrong, units are the trials.
 
     Args:
-        ratios: Scores from 0 to 1, by name.
-        inference: Gives the confidence level.
+        scores: Ratios from 0 to 1.
+        inference: Gives the confidence level; without one there are no intervals.
+        unit: What the units are, in the plural: ``groups`` or ``samples``.
         counts: Number of equal units in each row of the ratios, ``(rows,)``; None means one each.
 
     Returns:
-        Low and high end of each score, from 0 to 1; None if there are fewer than five units, or
-        none has a class of the score.
+        Parts of a result, none without a confidence level: ``confidence_intervals``, low and high
+        end of each score, from 0 to 1; ``standard_errors`` by the jackknife; both None if there are
+        fewer than five units, or none has a class of the score; and perhaps a ``note``.
 
     Source: Korn and Graubard, Survey Methodology 24 (1998); Clopper and Pearson, Biometrika 26
         (1934).
     """
-    found = {name: _Estimate.of(ratio, counts) for name, ratio in ratios.items()}
+    if not inference.has_intervals:
+        return {}
     alpha = 1 - inference.confidence_level
-    return {name: one.interval(alpha) if one else None for name, one in found.items()}
+    found = _each(lambda ratio: _Estimate.of(ratio, counts), scores)
+    return {
+        "confidence_intervals": _each(lambda one: one.interval(alpha) if one else None, found),
+        "standard_errors": _each(lambda one: math.sqrt(one.variance) if one else None, found),
+        **_note_few(scores, unit, counts),
+    }
 
 
-def standard_errors(
-    ratios: Mapping[str, Ratio], counts: np.ndarray | None = None
-) -> dict[str, float | None]:
-    """Compute standard errors of scores, by the jackknife over units.
+def _each(work: Callable[[Any], Any], scores: Any) -> Any:
+    """Apply a function to every score."""
+    if isinstance(scores, dict):
+        return {name: _each(work, part) for name, part in scores.items()}
+    return [work(part) for part in scores] if isinstance(scores, list) else work(scores)
 
-    Args:
-        ratios: Scores from 0 to 1, by name.
-        counts: Number of equal units in each row of the ratios, ``(rows,)``; None means one each.
 
-    Returns:
-        The error of each score, from 0; None where it has no interval.
-    """
-    found = {name: _Estimate.of(ratio, counts) for name, ratio in ratios.items()}
-    return {name: math.sqrt(one.variance) if one else None for name, one in found.items()}
+def _note_few(scores: Scores, unit: str, counts: np.ndarray | None) -> dict[str, str]:
+    """Return a ``note`` if scores rest on fewer than ten units."""
+    ratios: list[Ratio] = []
+    _each(ratios.append, scores)
+    n_units = len(ratios[0].numerators) if counts is None else int(counts.sum())
+    if n_units >= _FEW_UNITS:
+        return {}
+    if n_units < _MIN_UNITS:
+        return {"note": f"Only {n_units} {unit}: too few for an interval."}
+    return {"note": f"Only {n_units} {unit}: intervals are wide; only large differences show."}
 
 
 class _Estimate(NamedTuple):
@@ -196,7 +202,7 @@ class _Estimate(NamedTuple):
     @classmethod
     def of(cls, ratio: Ratio, counts: np.ndarray | None) -> "_Estimate | None":
         """Estimate a score; None if there are too few units, or none has a class of it."""
-        rows, counts = _merge(np.hstack(ratio), counts)
+        rows, counts = _merge(np.hstack(ratio[:2]), counts)
         numerators, denominators = np.split(rows, 2, axis=1)
         n_units = int(counts.sum())
         totals, wholes = counts @ numerators, counts @ denominators
@@ -237,10 +243,11 @@ def _mean_ratio(totals: np.ndarray, wholes: np.ndarray) -> np.ndarray:
 
 
 def compare_systems(
-    systems: Iterable[Mapping[str, Ratio]],
+    systems: Sequence[Scores],
     inference: Inference,
+    unit: str = "groups",
     counts: np.ndarray | None = None,
-) -> dict[str, dict[str, Any]]:
+) -> dict[str, Any]:
     """Test whether two systems differ, by exchanging them unit by unit.
 
     If the systems are equally good, exchanging their answers on any units gives a difference as
@@ -252,38 +259,57 @@ def compare_systems(
     only if p is below 1 - ``confidence_level``.
 
     Args:
-        systems: The scores of the two systems by name, on the same units in the same order.
+        systems: The scores of the two systems, on the same units in the same order, or of only one.
         inference: Confidence level, number of drawn exchanges, and seed.
+        unit: What the units are, in the plural: ``groups`` or ``samples``.
         counts: Number of equal units in each row of the ratios, ``(rows,)``; None means one each.
 
     Returns:
-        For each score: ``other``, the score of the second system; ``difference``, first minus
-        second; its ``interval``, from -1 to 1, None if there are fewer than five units; and the
-        two-sided ``p_value``, from 0 to 1.
+        Parts of a result, none for one system: ``comparison``, for each score ``other``, the score
+        of the second system; ``difference``, first minus second; its ``interval``, from -1 to 1,
+        None if there are fewer than five units; and the two-sided ``p_value``, from 0 to 1; for a
+        share of units also ``n_only_first`` and ``n_only_second``, those that one system alone has
+        right; and perhaps a ``note``.
 
     Source: Fisher, The Design of Experiments (1935), section 21; Noreen, Computer-Intensive Methods
         for Testing Hypotheses (1989), approximate randomization; Fagerland, Lydersen and Laake,
         BMC Medical Research Methodology 13 (2013), mid-p.
     """
+    if len(systems) < 2:
+        return {}
+    first: list[Ratio] = []
+    second: list[Ratio] = []
+    for ratios, scores in zip((first, second), systems, strict=True):
+        _each(ratios.append, scores)
     # Scores with the same numbers of equal units share the exchanges, since drawing takes long.
-    first, second = systems
-    exchanges: dict[bytes, tuple[np.ndarray, dict[str, _Exchange]]] = {}
-    for name, ratio in first.items():
-        exchange, n_equal = _Exchange.of(ratio, second[name], counts)
-        exchanges.setdefault(n_equal.tobytes(), (n_equal, {}))[1][name] = exchange
-    found = {}
-    for n_equal, scores in exchanges.values():
+    exchanges: dict[bytes, tuple[np.ndarray, dict[int, _Exchange]]] = {}
+    for place, pair in enumerate(zip(first, second, strict=True)):
+        exchange, n_equal = _Exchange.of(*pair, counts)
+        exchanges.setdefault(n_equal.tobytes(), (n_equal, {}))[1][place] = exchange
+    found: list[dict[str, Any]] = [{}] * len(first)
+    for n_equal, alike in exchanges.values():
         parts = [
-            (weights, {name: one.differences(signs) for name, one in scores.items()})
+            (weights, {place: one.differences(signs) for place, one in alike.items()})
             for signs, weights in _draw_signs(n_equal, inference)
         ]
         weights = np.concatenate([weights for weights, _ in parts])
-        for name, exchange in scores.items():
-            differences, kept = np.hstack([of_score[name] for _, of_score in parts])
-            found[name] = exchange.test(differences, kept, weights, inference)
-            if exchange.n_units < _MIN_UNITS or not exchange.middle.any():
-                found[name]["interval"] = None
-    return {name: found[name] for name in first}
+        for place, exchange in alike.items():
+            differences, kept = np.hstack([of_score[place] for _, of_score in parts])
+            found[place] = exchange.test(differences, kept, weights, inference)
+            if first[place].is_share:
+                found[place] |= _count_discordant(first[place], second[place], counts)
+    in_order = iter(found)
+    compared = _each(lambda _: next(in_order), systems[0])
+    return {"comparison": compared, **_note_few(systems[0], unit, counts)}
+
+
+def _count_discordant(first: Ratio, second: Ratio, counts: np.ndarray | None) -> dict[str, int]:
+    right, other_right = first.numerators[:, 0], second.numerators[:, 0]
+    weights = np.ones(len(right), np.int64) if counts is None else counts
+    return {
+        "n_only_first": int(weights @ (right > other_right)),
+        "n_only_second": int(weights @ (right < other_right)),
+    }
 
 
 class _Exchange(NamedTuple):
@@ -310,7 +336,7 @@ class _Exchange(NamedTuple):
         cls, first: Ratio, second: Ratio, counts: np.ndarray | None
     ) -> tuple["_Exchange", np.ndarray]:
         """Return the exchange of two systems, and the number of equal units in each of its rows."""
-        both, n_equal = _merge(np.hstack([*first, *second]), counts)
+        both, n_equal = _merge(np.hstack([*first[:2], *second[:2]]), counts)
         one, two = np.split(both, 2, axis=1)
         wholes = np.split(one + two, 2, axis=1)[1].sum(axis=1)
         weights = wholes / max(1, n_equal @ wholes)
@@ -369,10 +395,12 @@ class _Exchange(NamedTuple):
             max(-1.0, _quantile(low, parts, alpha)),
             min(1.0, -_quantile(-high, weights, alpha)),
         ]
+        interval = interval if direction > 0 else [-interval[1], -interval[0]]
+        has_interval = self.n_units >= _MIN_UNITS and self.middle.any()
         return {
             "other": self.other,
             "difference": direction * observed,
-            "interval": interval if direction > 0 else [-interval[1], -interval[0]],
+            "interval": interval if has_interval else None,
             "p_value": min(1.0, p_value),
         }
 
@@ -446,19 +474,6 @@ def _quantile(values: np.ndarray, weights: np.ndarray, share: float) -> float:
     order = np.argsort(values)
     at = np.searchsorted(np.cumsum(weights[order]), share - _ROUNDING)
     return float(values[order[min(int(at), len(order) - 1)]])
-
-
-def count_discordant(first_right: np.ndarray, second_right: np.ndarray) -> dict[str, int]:
-    """Count the units that one of two systems has right alone.
-
-    Args:
-        first_right: For each of n units whether the first system is right.
-        second_right: For each of the same n units whether the second system is right.
-    """
-    return {
-        "n_only_first": int(np.sum(first_right & ~second_right)),
-        "n_only_second": int(np.sum(second_right & ~first_right)),
-    }
 
 
 def paired_t_test(scores: Sequence[float], other_scores: Sequence[float]) -> dict[str, Any]:

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from .inference import Ratio
 from .inputs.problems import Problems
 
 #: Largest number of thresholds: a curve has fewer steps where groups have fewer samples.
@@ -34,36 +35,27 @@ class Thresholds:
     def __str__(self) -> str:
         return ",".join(str(float(share)) for share in self.shares)
 
+    def as_asked(self, values: list[Any]) -> Any:
+        """Return n values, one for each threshold: a list, or the only one."""
+        return values if self.is_list else values[0]
+
     def as_given(self) -> Any:
         """Return the thresholds as floats: a list, or the only one."""
-        return self._as_asked([float(share) for share in self.shares])
+        return self.as_asked([float(share) for share in self.shares])
 
     def solved(self, n_correct: np.ndarray, n_samples: np.ndarray) -> list[np.ndarray]:
-        """Return for each threshold which groups reach it, n times ``(groups,)``.
+        """Return for each threshold which groups reach it exactly, n times ``(groups,)``.
 
         Args:
             n_correct: Correct samples of each group, ``(groups,)``, from 0.
             n_samples: Samples of each group, ``(groups,)``, from 1.
         """
-        return [_reaches(n_correct, n_samples, share) for share in self.shares]
-
-    def share_solved(self, n_correct: np.ndarray, n_samples: np.ndarray) -> Any:
-        """Return the share of groups that are ``solved``, from 0 to 1; a list if thresholds are."""
-        solved = self.solved(n_correct, n_samples)
-        return self._as_asked([int(reached.sum()) / len(n_samples) for reached in solved])
-
-    def rename(self, found: dict[str, Any], name: str) -> dict[str, Any]:
-        """Move the entries ``"0"``, ``"1"``, ... of the thresholds to the name of their score.
-
-        Args:
-            found: Entries by score; those of the thresholds are removed.
-            name: Name of the score that has thresholds.
-        """
-        values = [found.pop(str(i)) for i in range(len(self.shares))]
-        return {name: self._as_asked(values), **found}
-
-    def _as_asked(self, values: list[Any]) -> Any:
-        return values if self.is_list else values[0]
+        sizes, which = np.unique(n_samples, return_inverse=True)
+        found = []
+        for share in self.shares:
+            least = [-(-share.numerator * n // share.denominator) for n in sizes.tolist()]
+            found.append(n_correct >= np.array(least, np.int64)[which])
+        return found
 
 
 def read_thresholds(thresholds: Any, problems: Problems) -> Thresholds:
@@ -139,11 +131,36 @@ def as_fraction(threshold: Any) -> Fraction:
     return exact
 
 
-def _reaches(n_correct: np.ndarray, n_samples: np.ndarray, threshold: Fraction) -> np.ndarray:
-    """Return which groups have at least a given share of their samples right, exactly."""
-    sizes, which = np.unique(n_samples, return_inverse=True)
-    least = [-(-threshold.numerator * size // threshold.denominator) for size in sizes.tolist()]
-    return n_correct >= np.array(least, np.int64)[which]
+def group_scores(
+    n_correct: np.ndarray, n_samples: np.ndarray, levels: Thresholds, name: str
+) -> dict[str, Any]:
+    """Return the scores of groups: the share that is solved, ``accuracy``, ``area_under_curve``.
+
+    Args:
+        n_correct: Correct samples of each group, ``(groups,)``, from 0.
+        n_samples: Samples of each group, ``(groups,)``, from 1.
+        levels: The thresholds at which groups count as solved.
+        name: Name of the share of groups solved; a list if the thresholds are one.
+    """
+    solved = levels.solved(n_correct, n_samples)
+    return {
+        name: levels.as_asked([int(reached.sum()) / len(n_samples) for reached in solved]),
+        "accuracy": int(n_correct.sum()) / int(n_samples.sum()),
+        "area_under_curve": area_under_curve(n_correct, n_samples),
+    }
+
+
+def group_ratios(
+    n_correct: np.ndarray, n_samples: np.ndarray, levels: Thresholds, name: str
+) -> dict[str, Any]:
+    """Return the same scores as ratios over groups, for intervals and tests."""
+    ones = np.ones((len(n_samples), 1))
+    solved = levels.solved(n_correct, n_samples)
+    accuracy = area = Ratio(n_correct[:, None], n_samples[:, None])
+    if n_samples.min() < n_samples.max():  # else the same number
+        area = Ratio((n_correct / n_samples)[:, None], ones)
+    at_levels = [Ratio(reached[:, None], ones, is_share=True) for reached in solved]
+    return {name: levels.as_asked(at_levels), "accuracy": accuracy, "area_under_curve": area}
 
 
 def solved_curve(n_correct: np.ndarray, n_samples: np.ndarray, name: str) -> dict[str, list[float]]:
@@ -158,7 +175,13 @@ def solved_curve(n_correct: np.ndarray, n_samples: np.ndarray, name: str) -> dic
         ``thresholds``, ascending from 0 to 1, and under ``name`` the share of groups at each, from
         0 to 1. Between two thresholds the share is that of the upper one.
     """
-    values, counts = np.unique(_shares(n_correct, n_samples), return_counts=True)
+    if n_samples.max() < _MAX_EXACT_SIZE:
+        # a/b and c/d differ by at least 1/(b*d) > 2**-52, so they differ as floats too.
+        shares = n_correct / n_samples
+    else:
+        pairs = zip(n_correct.tolist(), n_samples.tolist(), strict=True)
+        shares = np.array([float(Fraction(*pair)) for pair in pairs])
+    values, counts = np.unique(shares, return_counts=True)
     at_least = np.cumsum(counts[::-1])[::-1]
     thresholds, n_solved = values.tolist(), at_least.tolist()
     if thresholds[0] != 0:
@@ -166,15 +189,6 @@ def solved_curve(n_correct: np.ndarray, n_samples: np.ndarray, name: str) -> dic
     if thresholds[-1] != 1:
         thresholds, n_solved = [*thresholds, 1.0], [*n_solved, 0]
     return {"thresholds": thresholds, name: [n / len(n_samples) for n in n_solved]}
-
-
-def _shares(n_correct: np.ndarray, n_samples: np.ndarray) -> np.ndarray:
-    if n_samples.max() < _MAX_EXACT_SIZE:
-        # a/b and c/d differ by at least 1/(b*d) > 2**-52, so they differ as floats too.
-        shares: np.ndarray = n_correct / n_samples
-        return shares
-    pairs = zip(n_correct.tolist(), n_samples.tolist(), strict=True)
-    return np.array([float(Fraction(*pair)) for pair in pairs])
 
 
 def area_under_curve(n_correct: np.ndarray, n_samples: np.ndarray) -> float:

@@ -16,8 +16,8 @@ from ...builders.core.registry import builders
 from ...builders.versions.version import BuiltVersion
 from ...loaders.errors import SchemaError, UnknownNameError, UsageError
 from ...loaders.hashing import hash_file
-from ...metrics.inputs.breakdown import crossed_columns
 from ...metrics.inputs.files import SUFFIXES, read_input_file
+from ...metrics.inputs.groups import crossed_columns
 from ...metrics.inputs.problems import MetricInputError
 
 _COLUMNS = ("id", "label", "group", "category", "domain")

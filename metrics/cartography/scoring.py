@@ -7,15 +7,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from ..inference import (
-    Ratio,
-    compare_systems,
-    confidence_intervals,
-    note_few,
-    read_inference,
-    sign,
-    standard_errors,
-)
+from ..inference import Ratio, compare_systems, confidence_intervals, read_inference, sign
 from ..inputs.columns import InputColumn, check_lengths, read_input_columns
 from ..inputs.groups import EncodedIds, check_one_value_per_group, encode_sorted
 from ..inputs.labels import EncodedLabels, encode_labels
@@ -143,16 +135,10 @@ def cartography(
     if rows.labels is not None:
         result["labels"] = list(rows.labels.names)
     ratios = [_ratios(*_moments(gold, rows.ids)) for gold in rows.gold]
-    if confidence_level is not None:
-        intervals = confidence_intervals(ratios[0], inference)
-        if ends := intervals["variability"]:
-            intervals["variability"] = [min(end, 0.5) for end in ends]  # the largest there is
-        result["confidence_intervals"] = intervals
-        result["standard_errors"] = standard_errors(ratios[0])
-    if other_probabilities is not None:
-        result["comparison"] = compare_systems(ratios, inference)
-    if confidence_level is not None or other_probabilities is not None:
-        result |= note_few(len(keys), "groups")
+    result |= confidence_intervals(ratios[0], inference)
+    if ends := result.get("confidence_intervals", {}).get("variability"):
+        result["confidence_intervals"]["variability"] = [min(end, 0.5) for end in ends]  # the most
+    result |= compare_systems(ratios, inference)
     return sign(
         result,
         "cartography",

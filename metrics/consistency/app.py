@@ -3,15 +3,9 @@
 from collections.abc import Mapping
 from typing import Any
 
-from nlihub.metrics.app import (
-    CONFIDENCE_LEVEL_FIELD,
-    GROUPED_COLUMNS,
-    AppSpec,
-    file_arguments,
-)
-from nlihub.metrics.app_page import serve
+from nlihub.metrics.app import AppSpec, serve
 from nlihub.metrics.consistency.scoring import consistency
-from nlihub.metrics.plots.curves import plot_consistency
+from nlihub.metrics.plots.charts import plot_consistency
 from nlihub.metrics.rows import Rows, breakdown_table, column_table, shorten
 
 
@@ -60,20 +54,15 @@ APP = AppSpec(
         "least a given share correctly? The measure of BioNLI (Bastan, Surdeanu and "
         "Balasubramanian, 2022), with recall by perturbation and agreement within groups."
     ),
-    columns=(
-        "Columns: `prediction`, `reference` (the gold label) and `group` (the mechanism); "
-        "optional: `category` (`positive` or the perturbation) and `other_prediction` (of a second "
-        "system)."
-    ),
+    metric=consistency,
+    required=("predictions", "references", "groups"),
+    optional=("categories", "other_predictions"),
     options={
-        "thresholds": ("Shares of a group that must be right", "0.5, 0.7, 0.9, 1.0"),
-        "labels": ("Negative label, positive label", "not_entailment, entailment"),
-        "confidence_level": CONFIDENCE_LEVEL_FIELD,
+        "thresholds": "0.5, 0.7, 0.9, 1.0",
+        "labels": "not_entailment, entailment",
+        "confidence_level": "0.95",
     },
     example=_example(),
-    score=lambda table, options: consistency(
-        **file_arguments(table, options, *GROUPED_COLUMNS), per_group=True
-    ),
     score_names={
         "consistency": "groups solved to at least",
         "accuracy": "accuracy",

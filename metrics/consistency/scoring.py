@@ -5,24 +5,19 @@ from typing import Any
 
 import numpy as np
 
-from ..confusion import ABSENT_CLASS_POLICY, class_scores, joint_counts
-from ..inference import (
-    Inference,
-    Ratio,
-    compare_systems,
-    confidence_intervals,
-    count_discordant,
-    note_few,
-    read_inference,
-    sign,
-    standard_errors,
-)
+from ..confusion import ABSENT_CLASS_POLICY, class_ratios, class_scores, joint_counts
+from ..inference import Inference, compare_systems, confidence_intervals, read_inference, sign
 from ..inputs.columns import InputColumn
 from ..inputs.groups import encode_ids, encode_sorted
 from ..inputs.labels import EncodedLabels, read_judged_columns
 from ..inputs.problems import Problems
-from ..ratios import class_ratios, group_ratios
-from ..thresholds import Thresholds, area_under_curve, read_thresholds, solved_curve
+from ..thresholds import (
+    Thresholds,
+    group_ratios,
+    group_scores,
+    read_thresholds,
+    solved_curve,
+)
 
 CONSISTENCY_VERSION = "2.0.0"
 
@@ -163,10 +158,8 @@ def consistency(
     n_correct, n_samples = _sizes(table)
     f1 = class_scores(table.sum(axis=0))[2].tolist()
     result = {
-        "consistency": levels.share_solved(n_correct, n_samples),
+        **group_scores(n_correct, n_samples, levels, "consistency"),
         "thresholds": levels.as_given(),
-        "accuracy": int(n_correct.sum()) / int(n_samples.sum()),
-        "area_under_curve": area_under_curve(n_correct, n_samples),
         "f1_positive": f1[1],
         "f1_negative": f1[0],
         "macro_f1": (f1[0] + f1[1]) / 2,
@@ -175,7 +168,7 @@ def consistency(
         **encoded.count_unanswered(),
         **_whole_groups(table),
         "curve": solved_curve(n_correct, n_samples, "consistency"),
-        "larger_side": _larger_side(table, levels),
+        "larger_side": _larger_side(table, levels, inference),
         "agreement": agreement_scores(table.sum(axis=1)),
     }
     if by_category is not None:
@@ -188,20 +181,8 @@ def consistency(
             "accuracy": (n_correct / n_samples).tolist(),
         }
     ratios = [_ratios(table, levels) for table in tables]
-    if confidence_level is not None:
-        intervals = confidence_intervals(ratios[0], inference)
-        result["confidence_intervals"] = levels.rename(intervals, "consistency")
-        result["standard_errors"] = levels.rename(standard_errors(ratios[0]), "consistency")
-        intervals = _larger_side_intervals(table, levels, inference)
-        result["larger_side"]["confidence_intervals"] = intervals
-    if other_predictions is not None:
-        found = compare_systems(ratios, inference)
-        solved = zip(*(levels.solved(*_sizes(table)) for table in tables), strict=True)
-        for i, reached in enumerate(solved):
-            found[str(i)] |= count_discordant(*reached)
-        result["comparison"] = levels.rename(found, "consistency")
-    if confidence_level is not None or other_predictions is not None:
-        result |= note_few(len(n_samples), "groups")
+    result |= confidence_intervals(ratios[0], inference)
+    result |= compare_systems(ratios, inference)
     return sign(
         result,
         "consistency",
@@ -238,32 +219,25 @@ def _whole_groups(table: np.ndarray) -> dict[str, int]:
     }
 
 
-def _larger_side(table: np.ndarray, levels: Thresholds) -> dict[str, Any]:
+def _larger_side(table: np.ndarray, levels: Thresholds, inference: Inference) -> dict[str, Any]:
     """Return the scores by the label of which a group has more samples right."""
 
     def scores_of(n_right: np.ndarray) -> dict[str, Any]:
-        return {
-            "consistency": levels.share_solved(n_right, n_samples),
-            "area_under_curve": area_under_curve(n_right, n_samples),
-            "curve": solved_curve(n_right, n_samples, "consistency"),
-        }
+        scores = group_scores(n_right, n_samples, levels, "consistency")
+        del scores["accuracy"]
+        return scores | {"curve": solved_curve(n_right, n_samples, "consistency")}
 
     by_label = table.sum(axis=2)
     n_samples = by_label.sum(axis=1)
-    return scores_of(_n_larger_side(table)) | {"perfect": scores_of(by_label.max(axis=1))}
-
-
-def _n_larger_side(table: np.ndarray) -> np.ndarray:
-    found: np.ndarray = np.diagonal(table, axis1=1, axis2=2).max(axis=1)
-    return found
-
-
-def _larger_side_intervals(
-    table: np.ndarray, levels: Thresholds, inference: Inference
-) -> dict[str, Any]:
-    ratios = group_ratios(_n_larger_side(table), table.sum(axis=(1, 2)), levels)
-    del ratios["accuracy"]
-    return levels.rename(confidence_intervals(ratios, inference), "consistency")
+    n_right = np.diagonal(table, axis1=1, axis2=2).max(axis=1)
+    scores = scores_of(n_right) | {"perfect": scores_of(by_label.max(axis=1))}
+    if inference.has_intervals:
+        ratios = group_ratios(n_right, n_samples, levels, "consistency")
+        del ratios["accuracy"]
+        scores |= confidence_intervals(ratios, inference)
+        scores.pop("standard_errors")
+        scores.pop("note", None)
+    return scores
 
 
 def _recall_by_category(
@@ -290,10 +264,14 @@ def _recall_by_category(
     return {"recall_by_category": recalls, "macro_recall": macro}
 
 
-def _ratios(table: np.ndarray, levels: Thresholds) -> dict[str, Ratio]:
-    f1 = class_ratios(table)
-    named = {"f1_positive": f1["1"], "f1_negative": f1["0"], "macro_f1": f1["macro_f1"]}
-    return {**named, **group_ratios(*_sizes(table), levels)}
+def _ratios(table: np.ndarray, levels: Thresholds) -> dict[str, Any]:
+    classes = class_ratios(table, ("f1_negative", "f1_positive"))
+    f1 = {name: found["f1"] for name, found in classes["per_class"].items()}
+    return {
+        **group_ratios(*_sizes(table), levels, "consistency"),
+        **f1,
+        "macro_f1": classes["macro_f1"],
+    }
 
 
 def agreement(

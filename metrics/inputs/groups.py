@@ -1,15 +1,26 @@
-"""Ids of groups, categories and domains, encoded as integers from 0."""
+"""Groups, and columns to break scores down by: ids as integers from 0, and the rows of each."""
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import reduce
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from .columns import InputColumn
+from .columns import InputColumn, UnreadableError, as_arrow, column_names, plain
 from .problems import N_SHOWN, Problems
+
+#: Largest number of values to break scores down by; a column with more holds texts or ids.
+MAX_VALUES = 500
+
+#: The value of rows that have none: a null or an empty list.
+NO_VALUE = "(none)"
+
+#: Between two columns that are crossed, and between their values.
+CROSS = "+"
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,3 +121,208 @@ def check_one_value_per_group(
         f"{name}: not the same for all rows of a group in {len(bad)} of {n_groups} groups: "
         f"{', '.join(shown)}{more}."
     )
+
+
+@dataclass(frozen=True, slots=True)
+class Breakdown:
+    """The values of a column, and the rows that have each.
+
+    Attributes:
+        values: The distinct values, sorted.
+        rows: Row of each occurrence of a value, ``(m,)``, ascending; every row has one or more.
+        codes: Value of each occurrence as a position in ``values``, ``(m,)``.
+        has_lists: Whether a row may have several values.
+    """
+
+    values: list[str] | list[str | int]
+    rows: np.ndarray
+    codes: np.ndarray
+    has_lists: bool
+
+    def score(self, scores_of: Callable[[np.ndarray], dict[str, Any]]) -> dict[Any, dict[str, Any]]:
+        """Return the scores of each value.
+
+        Args:
+            scores_of: Computes scores from rows, which are ascending.
+        """
+        narrow = self.codes.astype(np.min_scalar_type(len(self.values)))  # sorts faster
+        order = np.argsort(narrow, kind="stable")
+        ends = np.cumsum(np.bincount(self.codes, minlength=len(self.values)))
+        parts = np.split(self.rows[order], ends[:-1])
+        return {value: scores_of(rows) for value, rows in zip(self.values, parts, strict=True)}
+
+
+def break_down(column: InputColumn) -> Breakdown:
+    """Return the breakdown by a column of a metric, such as ``domains``; integers stay integers."""
+    ids = encode_sorted(column)
+    return Breakdown(ids.keys.to_pylist(), np.arange(len(ids.codes)), ids.codes, False)
+
+
+def read_breakdowns(
+    by: Any, data: Any, columns: Mapping[str, InputColumn], problems: Problems
+) -> dict[str, Breakdown]:
+    """Read the columns that a metric is to break its scores down by.
+
+    Args:
+        by: Names in ``data``, one or a list, ``A+B`` for two columns crossed; or a mapping of a
+            name to a column, n values or a name in ``data``. Values are text, numbers, truth
+            values, dates, or lists of them, and may be null. None breaks nothing down.
+        data: A ``Dataset``, Arrow table, data frame or mapping with the columns, or None.
+        columns: The other columns of the metric, n rows each.
+        problems: Collects missing and malformed columns, other lengths, columns without a value
+            and columns with more than ``MAX_VALUES`` values.
+
+    Returns:
+        The breakdowns by name. Values are shown as text and sorted; a row with a list counts once
+        under each of its values, and one with a null or an empty list under ``NO_VALUE``.
+    """
+    if by is None:
+        return {}
+    given = {by: by} if isinstance(by, str) else by
+    if isinstance(given, list | tuple) and all(isinstance(name, str) for name in given):
+        given = {name: name for name in given}
+    if not isinstance(given, Mapping) or not all(isinstance(name, str) for name in given):
+        problems.add(
+            f"by: is a {type(by).__name__}; expected names of columns of data, or a mapping: "
+            "by={'NAME': column}."
+        )
+        return {}
+    lost = [name for name, column in given.items() if isinstance(column, str)]
+    if data is None and lost:
+        problems.add(
+            f"by: {lost[0]!r} names a column, and there is no data; expected data=, or a mapping: "
+            "by={'NAME': column}."
+        )
+        return {}
+    found = {}
+    for name, column in given.items():
+        try:
+            parts = [column]
+            if isinstance(column, str):
+                parts = crossed_columns(column, column_names(data))
+            breakdowns = [_read_one(part, data, columns) for part in parts]
+            found[name] = reduce(_cross, breakdowns)
+        except UnreadableError as error:
+            problems.add(f"by {name}: {error}.")
+    return found
+
+
+def crossed_columns(name: str, known: Collection[str]) -> list[str]:
+    """Return the columns that a name to break down by stands for: ``A+B`` for A and B.
+
+    Args:
+        name: The name of a column, or of several that are crossed.
+        known: The names of columns that there are; one of them may have a plus.
+    """
+    return [name] if name in known else name.split(CROSS)
+
+
+def _read_one(given: Any, data: Any, columns: Mapping[str, InputColumn]) -> Breakdown:
+    values, class_names = as_arrow(given, data)
+    n_rows = len(values)
+    for column in columns.values():
+        if len(column.values) != n_rows:
+            n_others = len(column.values)
+            raise UnreadableError(f"has {n_rows} rows, {column.name} has {n_others}")
+    rows, has_lists = np.arange(n_rows), _holds_lists(values.type)
+    if has_lists:
+        values = values.cast(pa.large_list(values.type.value_type))  # also lists of a fixed size
+        rows, values = pc.list_parent_indices(values).to_numpy(), pc.list_flatten(values)
+    texts, codes = _encode_values(values, class_names)
+    if has_lists:
+        rows, codes = _once_a_row(rows, codes, n_rows, len(texts))
+    found = _without_unused([*texts, NO_VALUE], rows, codes, has_lists)
+    if found.values == [NO_VALUE]:
+        raise UnreadableError("has no value in any row")
+    return found
+
+
+def _holds_lists(kind: pa.DataType) -> bool:
+    is_variable = pa.types.is_list(kind) or pa.types.is_large_list(kind)
+    return bool(is_variable or pa.types.is_fixed_size_list(kind))
+
+
+def _encode_values(
+    values: pa.Array, class_names: tuple[str, ...] | None
+) -> tuple[list[str], np.ndarray]:
+    """Return the sorted distinct values as text, and the code of each value; a null has the next.
+
+    Classes are sorted by their number; a number that no class has counts as null.
+    """
+    if class_names is not None:
+        is_class = pc.and_(pc.greater_equal(values, 0), pc.less(values, len(class_names)))
+        values = pc.if_else(is_class, values, None)
+    if pa.types.is_null(values.type):
+        values = values.cast(pa.string())
+    values = plain(values)
+    if not pa.types.is_dictionary(values.type):
+        if not _can_be_text(values.type):
+            raise UnreadableError(
+                f"holds values of type {values.type}; expected text, numbers, truth values, dates, "
+                "or lists of them"
+            )
+        values = values.dictionary_encode()
+    keys, n_keys = values.dictionary, len(values.dictionary)
+    codes = pc.fill_null(values.indices.cast(pa.int64()), n_keys).to_numpy()
+    used = np.flatnonzero(np.bincount(codes, minlength=n_keys + 1)[:-1])
+    _check_n_values(len(used))
+    keys = keys.take(pa.array(used))
+    order = pc.sort_indices(keys).to_numpy()
+    ranks = np.full(n_keys + 1, len(used))
+    ranks[used[order]] = np.arange(len(used))
+    keys = keys.take(order)
+    if class_names is not None:
+        return [class_names[number] for number in keys.to_pylist()], ranks[codes]
+    return keys.cast(pa.string()).to_pylist(), ranks[codes]
+
+
+def _can_be_text(kind: pa.DataType) -> bool:
+    is_text = pa.types.is_string(kind) or pa.types.is_large_string(kind)
+    is_number = pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind)
+    is_date = pa.types.is_date(kind) or pa.types.is_timestamp(kind)
+    return bool(is_text or is_number or is_date or pa.types.is_boolean(kind))
+
+
+def _check_n_values(n_values: int) -> None:
+    if n_values > MAX_VALUES:
+        raise UnreadableError(f"has {n_values:,} different values; expected {MAX_VALUES} at most")
+
+
+def _once_a_row(
+    rows: np.ndarray, codes: np.ndarray, n_rows: int, no_value: int
+) -> tuple[np.ndarray, np.ndarray]:
+    """Drop what a list repeats, and give the rows without an item the code of no value."""
+    empty = np.flatnonzero(np.bincount(rows, minlength=n_rows) == 0)
+    rows = np.concatenate([rows, empty])
+    codes = np.concatenate([codes, np.full(len(empty), no_value)])
+    pairs = np.sort(rows * (no_value + 1) + codes)  # np.unique hashes, which is slow
+    return np.divmod(pairs[np.diff(pairs, prepend=-1) > 0], no_value + 1)
+
+
+def _cross(first: Breakdown, second: Breakdown) -> Breakdown:
+    """Return the breakdown by pairs of values; a row has all pairs of its values."""
+    n_second = np.bincount(second.rows)
+    starts = np.cumsum(n_second) - n_second
+    n_pairs = n_second[first.rows]
+    ends = np.cumsum(n_pairs)
+    offsets = np.arange(ends[-1]) - np.repeat(ends - n_pairs, n_pairs)
+    others = second.codes[np.repeat(starts[first.rows], n_pairs) + offsets]
+    codes = np.repeat(first.codes, n_pairs) * len(second.values) + others
+    return _without_unused(
+        [f"{a}{CROSS}{b}" for a in first.values for b in second.values],
+        np.repeat(first.rows, n_pairs),
+        codes,
+        first.has_lists or second.has_lists,
+    )
+
+
+def _without_unused(
+    texts: list[str], rows: np.ndarray, codes: np.ndarray, has_lists: bool
+) -> Breakdown:
+    is_used = np.bincount(codes, minlength=len(texts)) > 0
+    values = [texts[i] for i in np.flatnonzero(is_used)]
+    _check_n_values(len(values))
+    if len(set(values)) < len(values):
+        twice = next(value for value, times in Counter(values).items() if times > 1)
+        raise UnreadableError(f"has different values that are both shown as {twice!r}")
+    return Breakdown(values, rows, (np.cumsum(is_used) - 1)[codes], has_lists)

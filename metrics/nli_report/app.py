@@ -3,13 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from nlihub.metrics.app import (
-    BREAKDOWN_FIELD,
-    CONFIDENCE_LEVEL_FIELD,
-    AppSpec,
-    file_arguments,
-)
-from nlihub.metrics.app_page import serve
+from nlihub.metrics.app import AppSpec, serve
 from nlihub.metrics.nli_report.scoring import nli_report
 from nlihub.metrics.rows import Rows, breakdown_table, value_tables
 
@@ -51,32 +45,18 @@ APP = AppSpec(
         "scores 0; also by domain and any other column. The scores that SciNLI and MSciNLI report "
         "(Sadat and Caragea, 2022 and 2024)."
     ),
-    columns=(
-        "Columns: `prediction` and `reference` (the gold label); optional: `domain`, `group` "
-        "(dependent samples, which are one unit of intervals and tests), `other_prediction` (of a "
-        "second system), and any others to break the scores down by."
-    ),
+    metric=nli_report,
+    required=("predictions", "references"),
+    optional=("domains", "groups", "other_predictions"),
     options={
-        "labels": (
-            "Label set in the order of the ids",
-            "contrasting, reasoning, entailment, neutral",
-        ),
-        "by": BREAKDOWN_FIELD,
-        "confidence_level": CONFIDENCE_LEVEL_FIELD,
+        "labels": "contrasting, reasoning, entailment, neutral",
+        "by": "",
+        "confidence_level": "0.95",
     },
     example=_example(),
-    score=lambda table, options: nli_report(
-        **file_arguments(
-            table,
-            options,
-            ("predictions", "references"),
-            ("domains", "groups", "other_predictions"),
-        )
-    ),
     score_names={"macro_f1": "macro-F1", "accuracy": "accuracy"},
     count_names={"n_samples": "samples"},
     breakdowns=_breakdowns,
-    draw=None,
 )
 
 if __name__ == "__main__":

@@ -7,24 +7,15 @@ import numpy as np
 
 from ..confusion import (
     ABSENT_CLASS_POLICY,
+    class_ratios,
     class_scores,
     distinct_rows,
     joint_counts,
 )
-from ..inference import (
-    compare_systems,
-    confidence_intervals,
-    count_discordant,
-    note_few,
-    read_inference,
-    sign,
-    standard_errors,
-)
-from ..inputs.breakdown import break_down, read_breakdowns
-from ..inputs.groups import EncodedIds, encode_ids
+from ..inference import compare_systems, confidence_intervals, read_inference, sign
+from ..inputs.groups import EncodedIds, break_down, encode_sorted, read_breakdowns
 from ..inputs.labels import list_names, read_judged_columns
 from ..inputs.problems import Problems
-from ..ratios import class_ratios
 
 NLI_REPORT_VERSION = "2.0.0"
 
@@ -123,21 +114,17 @@ def nli_report(
         problems.add("labels: missing; name the label set in the order of its ids.")
     breakdowns = read_breakdowns(by, data, columns, problems)
     problems.check()
-    n_labels = len(encoded.names)
-    references_, *systems = encoded.codes.values()
-    ids = encode_ids(columns["groups"]) if "groups" in columns else None
+    gold, *systems = encoded.codes.values()
+    ids = encode_sorted(columns["groups"]) if "groups" in columns else None
+    unit = "samples" if ids is None else "groups"
 
     def scores_of(rows: np.ndarray | slice) -> dict[str, Any]:
-        gold, predicted = references_[rows], systems[0][rows]
-        scores = _scores(joint_counts((gold, n_labels), (predicted, n_labels + 1)), encoded.names)
-        if confidence_level is not None:
+        few, predicted = gold[rows], systems[0][rows]
+        scores = _scores(few, predicted, encoded.names)
+        if inference.has_intervals:
             groups_ = None if ids is None else ids.take(rows)
-            [units], counts = _units(gold, [predicted], n_labels, groups_)
-            ratios = class_ratios(units)
-            found = confidence_intervals(ratios, inference, counts)
-            scores["confidence_intervals"] = _by_class(found, encoded.names)
-            scores["standard_errors"] = _by_class(standard_errors(ratios, counts), encoded.names)
-            scores |= _note_few(len(gold), groups_)
+            ratios, counts = _ratios(few, [predicted], encoded.names, groups_)
+            scores |= confidence_intervals(ratios[0], inference, unit, counts)
         return scores
 
     result = scores_of(slice(None)) | encoded.count_unanswered()
@@ -145,14 +132,9 @@ def nli_report(
         result["by"] = {name: found.score(scores_of) for name, found in breakdowns.items()}
     if "domains" in columns:
         result["by_domain"] = break_down(columns["domains"]).score(scores_of)
-    if other_predictions is not None:
-        units, counts = _units(references_, systems, n_labels, ids)
-        found = compare_systems(map(class_ratios, units), inference, counts)
-        if ids is None:
-            found["accuracy"] |= count_discordant(*(codes == references_ for codes in systems))
-        result["comparison"] = _by_class(found, encoded.names)
-        result |= _note_few(len(references_), ids)
-    has_units = confidence_level is not None or other_predictions is not None
+    if len(systems) > 1:
+        ratios, counts = _ratios(gold, systems, encoded.names, ids)
+        result |= compare_systems(ratios, inference, unit, counts)
     return sign(
         result,
         "nli_report",
@@ -160,12 +142,15 @@ def nli_report(
         inference,
         labels=encoded,
         absent_class=ABSENT_CLASS_POLICY,
-        units=None if not has_units else "samples" if ids is None else "groups",
+        units=unit if inference.has_intervals or len(systems) > 1 else None,
         by=list_names([*breakdowns]) or None,
     )
 
 
-def _scores(confusion: np.ndarray, names: tuple[str | int, ...]) -> dict[str, Any]:
+def _scores(
+    gold: np.ndarray, predicted: np.ndarray, names: tuple[str | int, ...]
+) -> dict[str, Any]:
+    confusion = joint_counts((gold, len(names)), (predicted, len(names) + 1))
     precision, recall, f1 = (found.tolist() for found in class_scores(confusion))
     *n_predictions, n_unanswered = confusion.sum(axis=0).tolist()
     n_references = confusion.sum(axis=1).tolist()
@@ -184,34 +169,23 @@ def _scores(confusion: np.ndarray, names: tuple[str | int, ...]) -> dict[str, An
     }
 
 
-def _units(
-    references: np.ndarray, systems: list[np.ndarray], n_labels: int, groups: EncodedIds | None
-) -> tuple[list[np.ndarray], np.ndarray | None]:
-    """Count the samples of each unit of intervals and tests: a group, or else a sample.
+def _ratios(
+    gold: np.ndarray,
+    systems: list[np.ndarray],
+    names: tuple[str | int, ...],
+    groups: EncodedIds | None,
+) -> tuple[list[dict[str, Any]], np.ndarray | None]:
+    """Return the scores of each system as ratios over groups, or over distinct samples.
 
-    Args:
-        references: Gold labels as positions in the label set, ``(n,)``.
-        systems: Predicted labels of each system as positions in the label set, ``(n,)``; the next
-            number for no answer.
-        n_labels: Size L of the label set.
-        groups: Group of each of the n samples; None makes each sample a unit.
-
-    Returns:
-        For each system the samples of each unit by gold label, then by predicted label,
-        ``(units, L, L + 1)``; and the number of equal units, ``(units,)``, None meaning one each.
+    The number of equal samples comes second.
     """
+    n = len(names) + 1
+    counts = None
     if groups is not None:
-        by_gold = (groups.codes, len(groups)), (references, n_labels)
-        return [joint_counts(*by_gold, (codes, n_labels + 1)) for codes in systems], None
-    (gold, *predicted), counts = distinct_rows([references, *systems], n_labels + 1)
-    one = np.eye(n_labels + 1, dtype=np.int64)
-    return [one[gold][:, :-1, None] * one[codes][:, None] for codes in predicted], counts
-
-
-def _note_few(n_samples: int, groups: EncodedIds | None) -> dict[str, str]:
-    return note_few(n_samples, "samples") if groups is None else note_few(len(groups), "groups")
-
-
-def _by_class(found: dict[str, Any], names: tuple[str | int, ...]) -> dict[str, Any]:
-    f1 = {name: found.pop(str(i)) for i, name in enumerate(names)}
-    return {**found, "per_class": {name: {"f1": value} for name, value in f1.items()}}
+        by_gold = (groups.codes, len(groups)), (gold, len(names))
+        units = [joint_counts(*by_gold, (codes, n)) for codes in systems]
+    else:
+        (gold, *predicted), counts = distinct_rows([gold, *systems], n)
+        one = np.eye(n, dtype=np.int64)
+        units = [one[gold][:, :-1, None] * one[codes][:, None] for codes in predicted]
+    return [class_ratios(each, names, are_samples=groups is None) for each in units], counts

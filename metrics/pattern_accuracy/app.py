@@ -3,16 +3,9 @@
 from collections.abc import Mapping
 from typing import Any
 
-from nlihub.metrics.app import (
-    BREAKDOWN_FIELD,
-    CONFIDENCE_LEVEL_FIELD,
-    GROUPED_COLUMNS,
-    AppSpec,
-    file_arguments,
-)
-from nlihub.metrics.app_page import serve
+from nlihub.metrics.app import AppSpec, serve
 from nlihub.metrics.pattern_accuracy.scoring import pattern_accuracy
-from nlihub.metrics.plots.curves import plot_pattern_accuracy
+from nlihub.metrics.plots.charts import plot_pattern_accuracy
 from nlihub.metrics.rows import Rows, breakdown_table, column_table, value_tables
 
 
@@ -56,21 +49,16 @@ APP = AppSpec(
         "The metric of SpaceNLI (Abzianidze, Zwarts and Winter, 2023) shows inconsistency "
         "that plain accuracy hides."
     ),
-    columns=(
-        "Columns: `prediction`, `reference` (the gold label) and `group` (the pattern); optional: "
-        "`category`, `other_prediction` (of a second system), and any others to break the scores "
-        "down by."
-    ),
+    metric=pattern_accuracy,
+    required=("predictions", "references", "groups"),
+    optional=("categories", "other_predictions"),
     options={
-        "thresholds": ("Consistency thresholds", "0.5, 0.67, 0.9, 0.95, 1.0"),
-        "labels": ("Label set in the order of the ids (empty: as they occur)", ""),
-        "by": BREAKDOWN_FIELD,
-        "confidence_level": CONFIDENCE_LEVEL_FIELD,
+        "thresholds": "0.5, 0.67, 0.9, 0.95, 1.0",
+        "labels": "",
+        "by": "",
+        "confidence_level": "0.95",
     },
     example=_example(),
-    score=lambda table, options: pattern_accuracy(
-        **file_arguments(table, options, *GROUPED_COLUMNS), per_group=True
-    ),
     score_names={
         "pattern_accuracy": "pattern accuracy at",
         "accuracy": "accuracy",

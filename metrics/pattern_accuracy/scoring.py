@@ -1,30 +1,34 @@
 """Pattern accuracy, the metric of SpaceNLI (section 4.2.2)."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 import pyarrow.compute as pc
 
-from ..inference import (
-    compare_systems,
-    confidence_intervals,
-    count_discordant,
-    note_few,
-    read_inference,
-    sign,
-    standard_errors,
-)
-from ..inputs.breakdown import Breakdown, break_down, read_breakdowns
+from ..confusion import joint_counts
+from ..inference import compare_systems, confidence_intervals, read_inference, sign
 from ..inputs.columns import InputColumn
-from ..inputs.groups import encode_sorted, hash_ids
-from ..inputs.labels import list_names, read_judged_columns
+from ..inputs.groups import (
+    Breakdown,
+    EncodedIds,
+    break_down,
+    check_one_value_per_group,
+    encode_ids,
+    encode_ready_ids,
+    hash_ids,
+    read_breakdowns,
+)
+from ..inputs.labels import EncodedLabels, list_names, read_judged_columns
 from ..inputs.problems import Problems
-from ..ratios import group_ratios
-from ..thresholds import Thresholds, area_under_curve, read_thresholds, solved_curve
-from .patterns import Patterns, score_by_value, tally_patterns
+from ..thresholds import group_ratios, group_scores, read_thresholds, solved_curve
 
 PATTERN_ACCURACY_VERSION = "2.0.0"
+
+#: A table of counts may always have this many cells.
+_N_CELLS = 1 << 22
 
 
 def pattern_accuracy(
@@ -129,47 +133,46 @@ def pattern_accuracy(
     )
     breakdowns = read_breakdowns(by, data, columns, problems)
     problems.check()
-    parts = {f"by {name}": found for name, found in breakdowns.items()}
-    if "categories" in columns:
-        parts["categories"] = break_down(columns["categories"])
-    groups_ = hash_ids(columns["groups"]) if parts else columns["groups"]
-    patterns = tally_patterns(groups_, encoded, problems)
+    groups_ = columns["groups"]
+    category = break_down(columns["categories"]) if "categories" in columns else None
+    if breakdowns or category is not None:
+        groups_ = hash_ids(groups_)
+    patterns = _tally_patterns(groups_, encoded, problems)
 
-    def scores_of(n_correct: np.ndarray, n_samples: np.ndarray, **others: Any) -> dict[str, Any]:
-        scores = _scores(n_correct, n_samples, levels) | others
-        if confidence_level is not None:
-            ratios = group_ratios(n_correct, n_samples, levels)
-            found = confidence_intervals(ratios, inference)
-            scores["confidence_intervals"] = levels.rename(found, "pattern_accuracy")
-            scores["standard_errors"] = levels.rename(standard_errors(ratios), "pattern_accuracy")
-            scores |= note_few(len(n_samples), "groups")
+    def scores_of(n_correct: np.ndarray, n_samples: np.ndarray) -> dict[str, Any]:
+        scores = group_scores(n_correct, n_samples, levels, "pattern_accuracy")
+        scores |= {"n_groups": len(n_samples), "n_samples": int(n_samples.sum())}
+        if inference.has_intervals:
+            ratios = group_ratios(n_correct, n_samples, levels, "pattern_accuracy")
+            scores |= confidence_intervals(ratios, inference)
         return scores
 
-    by_value = score_by_value(parts, groups_, encoded, patterns, scores_of, problems)
+    by_value = {
+        name: _score_by_value(f"by {name}", found, groups_, encoded, patterns, scores_of, problems)
+        for name, found in breakdowns.items()
+    }
+    by_category = None
+    if category is not None:
+        by_category = _score_by_value(
+            "categories", category, groups_, encoded, patterns, scores_of, problems
+        )
     problems.check()
     n_correct, n_samples = patterns.n_correct[0], patterns.n_samples
-    result = scores_of(
-        n_correct,
-        n_samples,
-        thresholds=levels.as_given(),
-        curve=solved_curve(n_correct, n_samples, "pattern_accuracy"),
-    )
+    result = scores_of(n_correct, n_samples)
+    result["thresholds"] = levels.as_given()
+    result["curve"] = solved_curve(n_correct, n_samples, "pattern_accuracy")
     result |= encoded.count_unanswered()
     if by is not None:
-        result["by"] = {name: by_value[f"by {name}"] for name in breakdowns}
-    if "categories" in parts:
-        result["by_category"] = by_value["categories"]
+        result["by"] = by_value
+    if by_category is not None:
+        result["by_category"] = by_category
     if per_group:
-        of_category = parts.get("categories")
-        result["groups"] = _table(patterns, encoded.names, groups_, of_category)
+        result["groups"] = _table(patterns, encoded.names, groups_, category)
     if other_predictions is not None:
-        systems = (group_ratios(counts, n_samples, levels) for counts in patterns.n_correct)
-        found = compare_systems(systems, inference)
-        solved = (levels.solved(counts, n_samples) for counts in patterns.n_correct)
-        for i, reached in enumerate(zip(*solved, strict=True)):
-            found[str(i)] |= count_discordant(*reached)
-        result["comparison"] = levels.rename(found, "pattern_accuracy")
-        result |= note_few(len(n_samples), "groups")
+        systems = [
+            group_ratios(each, n_samples, levels, "pattern_accuracy") for each in patterns.n_correct
+        ]
+        result |= compare_systems(systems, inference)
     return sign(
         result,
         "pattern_accuracy",
@@ -181,18 +184,8 @@ def pattern_accuracy(
     )
 
 
-def _scores(n_correct: np.ndarray, n_samples: np.ndarray, levels: Thresholds) -> dict[str, Any]:
-    return {
-        "pattern_accuracy": levels.share_solved(n_correct, n_samples),
-        "accuracy": int(n_correct.sum()) / int(n_samples.sum()),
-        "area_under_curve": area_under_curve(n_correct, n_samples),
-        "n_groups": len(n_samples),
-        "n_samples": int(n_samples.sum()),
-    }
-
-
 def _table(
-    patterns: Patterns,
+    patterns: "_Patterns",
     names: Sequence[str | int],
     groups: InputColumn,
     of_category: Breakdown | None,
@@ -204,12 +197,136 @@ def _table(
         "reference": [names[code] for code in patterns.reference[order].tolist()],
     }
     if of_category is not None:
-        ids = encode_sorted(groups)
-        categories = np.zeros(len(ids), np.int64)
-        categories[ids.codes] = of_category.codes
-        table["category"] = [of_category.values[code] for code in categories.tolist()]
+        codes = _codes_of_patterns(of_category, encode_ids(groups), patterns)[order]
+        table["category"] = [of_category.values[code] for code in codes.tolist()]
     return table | {
         "n_samples": n_samples.tolist(),
         "n_correct": n_correct.tolist(),
         "accuracy": (n_correct / n_samples).tolist(),
     }
+
+
+@dataclass(frozen=True, slots=True)
+class _Patterns:
+    """The patterns, in no particular order.
+
+    Attributes:
+        keys: Ids, ``(patterns,)``.
+        n_samples: Samples of each pattern, ``(patterns,)``.
+        n_correct: Correct samples of each pattern, ``(patterns,)``, for every system.
+        reference: Gold label of each pattern as a position in the label set, ``(patterns,)``.
+    """
+
+    keys: pa.Array
+    n_samples: np.ndarray
+    n_correct: list[np.ndarray]
+    reference: np.ndarray
+
+
+def _tally_patterns(groups: InputColumn, labels: EncodedLabels, problems: Problems) -> _Patterns:
+    """Count the samples of every pattern, and those that each system has right."""
+    references = labels.codes["references"]
+    systems = [c for name, c in labels.codes.items() if name != "references"]
+    n_labels = len(labels.names)
+    ready = encode_ready_ids(groups)
+    affordable = (len(references) + _N_CELLS) // (n_labels * (n_labels + 1))
+    if ready is not None and len(ready) <= affordable:
+        patterns, is_constant = _count_dense(ready, references, systems, n_labels)
+    else:
+        patterns, is_constant = _count_hashed(groups, references, systems)
+    if not is_constant:
+        ids = encode_ids(groups)
+        check_one_value_per_group(ids, "references", references, labels.names, problems)
+    return patterns
+
+
+def _score_by_value(
+    name: str,
+    found: Breakdown,
+    groups: InputColumn,
+    labels: EncodedLabels,
+    patterns: _Patterns,
+    scores_of: Callable[[np.ndarray, np.ndarray], dict[str, Any]],
+    problems: Problems,
+) -> dict[Any, dict[str, Any]]:
+    """Return the scores of each value; a pattern has one, unless the values are lists.
+
+    Of a pattern with lists, the samples count whose list has the value.
+    """
+    ids = encode_ids(groups)
+    if found.has_lists:
+        is_right = labels.codes["predictions"] == labels.codes["references"]
+        return found.score(lambda rows: scores_of(*_count_samples(ids, is_right, rows)))
+    check_one_value_per_group(ids, name, found.codes, found.values, problems)
+    if problems.found:
+        return {}
+    codes = _codes_of_patterns(found, ids, patterns)
+    of_patterns = Breakdown(found.values, np.arange(len(codes)), codes, False)
+    n_correct, n_samples = patterns.n_correct[0], patterns.n_samples
+    return of_patterns.score(lambda few: scores_of(n_correct[few], n_samples[few]))
+
+
+def _codes_of_patterns(found: Breakdown, ids: EncodedIds, patterns: _Patterns) -> np.ndarray:
+    """Return the value of each pattern, ``(patterns,)``, from the values of rows."""
+    of_ids = np.zeros(len(ids), np.int64)
+    of_ids[ids.codes] = found.codes
+    codes: np.ndarray = of_ids[pc.index_in(patterns.keys, ids.keys).to_numpy()]
+    return codes
+
+
+def _count_samples(
+    ids: EncodedIds, is_right: np.ndarray, rows: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Count the correct samples and all samples of the patterns that some rows have."""
+    codes = ids.codes[rows]
+    if len(codes) < len(ids):  # few rows of many patterns
+        codes = np.unique(codes, return_inverse=True)[1].reshape(-1)
+    n_samples = np.bincount(codes)
+    n_correct = np.bincount(codes[is_right[rows]], minlength=len(n_samples))
+    has_rows = n_samples > 0
+    return n_correct[has_rows], n_samples[has_rows]
+
+
+def _count_dense(
+    ids: EncodedIds, references: np.ndarray, systems: list[np.ndarray], n_labels: int
+) -> tuple[_Patterns, bool]:
+    """Count ids that are small integers or a dictionary, in a table of counts.
+
+    Also return whether every pattern has one gold label, as ``_count_hashed`` does.
+    """
+    by_group, gold = (ids.codes, len(ids)), (references, n_labels)
+    tables = [joint_counts(by_group, gold, (codes, n_labels + 1)) for codes in systems]
+    of_label = tables[0].sum(axis=2)
+    n_samples = of_label.sum(axis=1)
+    used = n_samples > 0
+    reference = of_label.argmax(axis=1)
+    is_constant = bool((of_label.max(axis=1) == n_samples).all())
+    n_correct = [np.trace(table, axis1=1, axis2=2)[used] for table in tables]
+    keys = ids.keys.filter(pa.array(used))
+    return _Patterns(keys, n_samples[used], n_correct, reference[used]), is_constant
+
+
+def _count_hashed(
+    groups: InputColumn, references: np.ndarray, systems: list[np.ndarray]
+) -> tuple[_Patterns, bool]:
+    """Count ids of any other kind by Arrow's hash aggregation, which uses all cores."""
+    ids = groups.values
+    dictionary = ids.dictionary if pa.types.is_dictionary(ids.type) else None
+    columns = {"group": ids if dictionary is None else ids.indices, "references": references}
+    columns |= {f"right_{i}": (s == references).view(np.int8) for i, s in enumerate(systems)}
+    aggregations: list[tuple[str | list[str], str]] = [([], "count_all"), ("references", "min_max")]
+    aggregations += [(f"right_{i}", "sum") for i in range(len(systems))]
+    table = pa.table(columns).group_by("group").aggregate(aggregations).combine_chunks()
+
+    def numbers(name: str) -> np.ndarray:
+        found: np.ndarray = table[name].to_numpy().astype(np.int64)
+        return found
+
+    low, high = (
+        ends.to_numpy().astype(np.int64)
+        for ends in table["references_min_max"].combine_chunks().flatten()
+    )
+    n_correct = [numbers(f"right_{i}_sum") for i in range(len(systems))]
+    keys = table["group"].combine_chunks()
+    keys = keys if dictionary is None else dictionary.take(keys)
+    return _Patterns(keys, numbers("count_all"), n_correct, low), np.array_equal(low, high)

@@ -1,7 +1,13 @@
 """Pictures of results for papers, readable in print and by colour-blind readers."""
 
-from .bars import plot_breakdown, plot_categories, plot_possible_perturbations, plot_recall
-from .curves import plot_consistency, plot_pattern_accuracy
+from .charts import (
+    plot_breakdown,
+    plot_categories,
+    plot_consistency,
+    plot_pattern_accuracy,
+    plot_possible_perturbations,
+    plot_recall,
+)
 from .figures import check_picture_name, save_figure
 from .maps import plot_cartography, plot_patterns
 from .systems import plot_systems

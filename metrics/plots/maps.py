@@ -5,7 +5,7 @@
 
 import math
 import textwrap
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -23,15 +23,12 @@ MAP_COLORS = ("label", "correctness")
 #: Inches of a row of the heat map at most and at least, of all rows, and of a row's name.
 _ROW, _THIN_ROW, _ROWS, _NAME = 0.22, 0.045, 7.2, 0.1
 
-#: Points of print of a name beside a point, and of half a point's mark.
-_NAME_SIZE, _DOT = 6.5, 2.5
-
 
 def plot_cartography(
     result: Mapping[str, Any],
     *,
     color: str = "label",
-    n_named: int = 8,
+    n_named: int = 5,
     title: str | None = None,
 ) -> "Figure":
     """Draw the groups by confidence and variability of the gold label's probability.
@@ -40,8 +37,7 @@ def plot_cartography(
         result: The result of ``cartography``.
         color: ``label`` colours groups by their gold label, ``correctness`` by the share of rows in
             which the gold label is the most probable one. Markers are those of the gold label.
-        n_named: How many of the most variable and of the least confident groups to name, from 0;
-            names that would overlap are left out.
+        n_named: How many of the most variable and of the least confident groups to name, from 0.
         title: Title of the picture, such as the name of the system; None leaves it out.
 
     Raises:
@@ -98,69 +94,22 @@ def plot_cartography(
             for handle in legend.legend_handles if color == "correctness" else ():
                 if handle is not None:
                     handle.set(facecolor="white", edgecolor="#555555", array=None)
-        _name_points(
-            figure,
-            axes,
-            np.column_stack([variability, confidence]),
-            [*np.argsort(-variability)[:n_named], *np.argsort(confidence)[:n_named]],
-            [str(name) for name in groups["group"]],
-            [colors[label] if color == "label" else "black" for label in references],
-        )
+        named = [*np.argsort(-variability)[:n_named], *np.argsort(confidence)[:n_named]]
+        for i in dict.fromkeys(named):
+            axes.annotate(
+                str(groups["group"][i]),
+                (variability[i], confidence[i]),
+                xytext=(3, 2),
+                textcoords="offset points",
+                fontsize=6.5,
+                color=colors[references[i]] if color == "label" else "black",
+            )
     return figure
 
 
 def _add_scale(figure: "Figure", axes: "Axes", drawn: Any, label: str, **options: Any) -> None:
     scale = figure.colorbar(drawn, ax=axes, label=label, pad=0.02, **options)
     scale.outline.set_visible(False)
-
-
-def _name_points(
-    figure: "Figure",
-    axes: "Axes",
-    points: np.ndarray,
-    named: Sequence[int],
-    texts: Sequence[str],
-    colors: Sequence[str],
-) -> None:
-    """Write names beside points where they hide no point and no other name; leave out the others.
-
-    Args:
-        figure: The figure.
-        axes: The axes, with its limits and all else that takes room.
-        points: Shape ``(n, 2)``, the places of all points.
-        named: The points to name, the most important one first.
-        texts: n names.
-        colors: n colours.
-    """
-    figure.draw_without_rendering()  # which settles where the axes are
-    scale = 72 / figure.dpi
-    places = axes.transData.transform(points) * scale
-    taken = [(x - _DOT, y - _DOT, x + _DOT, y + _DOT) for x, y in places]
-    if (legend := axes.get_legend()) is not None:
-        taken.append(tuple(np.array(legend.get_window_extent().extents) * scale))
-    left, bottom, right, top = np.array(axes.bbox.extents) * scale
-    for i in dict.fromkeys(named):
-        x, y = places[i]
-        width, height = _NAME_SIZE * 0.62 * len(texts[i]), _NAME_SIZE
-        others = [box for n, box in enumerate(taken) if n != i]
-        for across, up in ((0, 0), (0, -1), (-1, 0), (-1, -1)):
-            shift = (3 + across * (6 + width), 3 + up * (6 + height))
-            x0, y0 = x + shift[0], y + shift[1]
-            x1, y1 = x0 + width, y0 + height
-            is_inside = left <= x0 and x1 <= right and bottom <= y0 and y1 <= top
-            if is_inside and not any(
-                a0 < x1 and x0 < a1 and b0 < y1 and y0 < b1 for a0, b0, a1, b1 in others
-            ):
-                axes.annotate(
-                    texts[i],
-                    tuple(points[i]),
-                    xytext=shift,
-                    textcoords="offset points",
-                    fontsize=_NAME_SIZE,
-                    color=colors[i],
-                )
-                taken.append((x0, y0, x1, y1))
-                break
 
 
 def plot_patterns(results: Mapping[str, Mapping[str, Any]]) -> "Figure":
@@ -221,17 +170,25 @@ def _draw_patterns(
     longest = max(len(line) for name in names for line in name.splitlines())
     column = 0.38 if upright else max(0.6, 0.085 * longest)
     above = 0.075 * longest if upright else 0.25
-    width = max(3.1, 2.4 + column * len(systems))
+    width = max(3.4, 3.0 + column * len(systems))
     with new_figure(width, height=row * len(groups) + above + 0.45) as (figure, axes):
         edges = np.arange(len(groups) + 1) - 0.5, np.arange(len(systems) + 1) - 0.5
         # A mesh stays sharp in SVG and PDF, where an image would be blurred.
         drawn = axes.pcolormesh(edges[1], edges[0], values, cmap=shades(), vmin=0, vmax=100)
         drawn.set(edgecolor="face", linewidth=0.2)
-        named, middles = _rows_to_name(categories, math.ceil(_NAME / row)), {}
+        named = range(0, len(groups), math.ceil(_NAME / row))
         for category in dict.fromkeys(categories):
-            start = categories.index(category)
-            end = start + categories.count(category)
-            middles[category] = (start + end - 1) / 2
+            start, size = categories.index(category), categories.count(category)
+            axes.annotate(
+                f"{category.replace('_', ' ')}\n({size})" if category else "",
+                (0, start + (size - 1) / 2),
+                xycoords=("axes fraction", "data"),
+                xytext=(-5, 0),
+                textcoords="offset points",
+                ha="right",
+                va="center",
+                fontsize=8,
+            )
             if start:
                 axes.axhline(start - 0.5, color="white", lw=2.5)
                 axes.axhline(start - 0.5, color="black", lw=0.8)
@@ -239,21 +196,6 @@ def _draw_patterns(
         axes.yaxis.tick_right()
         axes.set_xticks(range(len(systems)), names, fontsize=8, rotation=90 if upright else 0)
         axes.xaxis.tick_top()
-        for category, middle in middles.items():
-            text = f"{category.replace('_', ' ')}\n({categories.count(category)})"
-            is_tall = categories.count(category) * row > 0.06 * max(map(len, text.splitlines()))
-            axes.annotate(
-                text if category else "",
-                (0, middle),
-                xycoords=("axes fraction", "data"),
-                xytext=(-5, 0),
-                textcoords="offset points",
-                ha="right",
-                va="center",
-                fontsize=8,
-                rotation=90 if is_tall else 0,
-                multialignment="center",
-            )
         axes.set_ylim(len(groups) - 0.5, -0.5)
         axes.grid(visible=False)
         axes.spines[:].set_visible(False)
@@ -261,15 +203,3 @@ def _draw_patterns(
         scale = {"location": "bottom", "aspect": 30, "shrink": 0.9}
         _add_scale(figure, axes, drawn, "Samples classified correctly (%)", **scale)
     return figure
-
-
-def _rows_to_name(categories: list[str], step: int) -> list[int]:
-    """Return every n-th row, counted from the first of each category."""
-    named: list[int] = []
-    for i, category in enumerate(categories):
-        is_first = not i or categories[i - 1] != category
-        if not named or is_first or i - named[-1] >= step:
-            if is_first and named and i - named[-1] < step:
-                named.pop()  # whose name would overlap
-            named.append(i)
-    return named

@@ -11,7 +11,7 @@ from .builders.versions.verify import VerificationReport, verify_version
 from .builders.versions.write import build_version
 from .loaders.errors import SourceNotFoundError, UsageError
 from .loaders.paths import local_path
-from .metrics.install import install_metrics
+from .metrics.bundle import install_metrics
 
 
 def fetch(

@@ -2,24 +2,21 @@
 
 import contextlib
 import csv
-import gc
 import io
 import json
 import os
 import time
-from importlib import import_module
 from pathlib import Path
 
 import pyarrow.parquet as pq
 import pytest
 from nlihub.metrics import METRICS, app_of, functional
-from nlihub.metrics.app import score_file
-from nlihub.metrics.app_page import MAX_FILE_BYTES, _Shelf, build_page
+from nlihub.metrics.app import MAX_FILE_BYTES, build_page, new_folder, score_file
 from nlihub.metrics.inputs.problems import MetricInputError
 
 
 def first_values(spec):
-    return [value for _, value in spec.options.values()]
+    return list(spec.options.values())
 
 
 def scored(spec, file, texts, gold=None):
@@ -67,8 +64,7 @@ def test_scores_are_broken_down_by_columns_of_the_file(name, tmp_path):
     rows = [f"{lines[0]},year", *(f"{line},2020" for line in lines[1:])]
     (tmp_path / "years.csv").write_text("\n".join(rows))
     texts = [
-        f"year, {first}+year" if option == "by" else value
-        for option, (_, value) in spec.options.items()
+        f"year, {first}+year" if option == "by" else value for option, value in spec.options.items()
     ]
     result, _, files = scored(spec, tmp_path / "years.csv", texts)
     whole = result["by"]["year"]["2020"]
@@ -155,18 +151,12 @@ def test_the_page_over_http(name, tmp_path):
         page.close()
 
 
-def test_a_page_leaves_no_folders(tmp_path, monkeypatch):
-    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+def test_a_page_keeps_no_old_folders(tmp_path):
     now = time.time()
-    shelf = _Shelf("x")
-    first = shelf.add()
-    assert first.is_dir() and shelf.add().is_dir()
+    first, second = new_folder(tmp_path), new_folder(tmp_path)
     os.utime(first, (now - 4000, now - 4000))
-    shelf.add()
-    assert not first.exists() and len(list(next(tmp_path.iterdir()).iterdir())) == 2
-    del shelf
-    gc.collect()
-    assert not list(tmp_path.iterdir())
+    assert new_folder(tmp_path).is_dir()
+    assert second.is_dir() and not first.exists()
 
 
 def test_the_file_that_score_takes_is_scored_with_the_rows_of_the_dataset(built, tmp_path):
@@ -195,6 +185,4 @@ def test_the_file_that_score_takes_is_scored_with_the_rows_of_the_dataset(built,
 
 def test_functions_stand_behind_the_apps():
     for name in METRICS:
-        assert import_module(f"nlihub.metrics.{name}.app").__dict__[name] is getattr(
-            functional, name
-        )
+        assert app_of(name).metric is getattr(functional, name)

@@ -13,7 +13,7 @@ import reference_metrics as reference
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from nlihub.metrics.functional import MetricInputError, nli_report, pattern_accuracy
-from nlihub.metrics.inputs.breakdown import MAX_VALUES
+from nlihub.metrics.inputs.groups import MAX_VALUES
 
 LABELS = ["entailment", "neutral", "contradiction"]
 

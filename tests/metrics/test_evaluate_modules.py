@@ -22,9 +22,8 @@ import yaml
 from command_line import WITHOUT_TRANSFORMERS
 from conftest import ROOT
 from nlihub.metrics import METRICS, functional
-from nlihub.metrics.bundle import BundleError, bundle
+from nlihub.metrics.bundle import BundleError, bundle, install_metrics
 from nlihub.metrics.functional import MetricInputError
-from nlihub.metrics.install import install_metrics
 from nlihub.publishing.metrics import space_files
 
 ROWS = {
@@ -349,7 +348,7 @@ def run_without_us(code, cwd, **environment):
 @pytest.mark.slow
 def test_by_name_offline_in_a_project_without_nlihub(tmp_path):
     home = {"HF_HOME": str(tmp_path / "home"), "HF_EVALUATE_OFFLINE": "1"}
-    install = "from nlihub.metrics.install import install_metrics; install_metrics()"
+    install = "from nlihub.metrics.bundle import install_metrics; install_metrics()"
     for _ in range(2):  # a second time is no different
         done = subprocess.run(
             [sys.executable, "-c", install],
@@ -492,7 +491,7 @@ def test_bundles_refuse_what_they_cannot_join(tmp_path, monkeypatch):
     package = tmp_path / "fake"
     package.mkdir()
     (package / "__init__.py").write_text("")
-    (package / "one.py").write_text('"""One."""\n\nA = 1\n')
+    (package / "one.py").write_text('"""One."""\n\nA = C = 1\n')
     (package / "two.py").write_text('"""Two."""\n\nfrom .one import A\n\nB = A\n')
     monkeypatch.syspath_prepend(tmp_path)
     monkeypatch.setattr("nlihub.metrics.bundle._PACKAGE", "fake")
@@ -500,7 +499,7 @@ def test_bundles_refuse_what_they_cannot_join(tmp_path, monkeypatch):
     exec(bundle("fake.two"), namespace)  # noqa: S102
     assert namespace["B"] == 1
     for text, message in (
-        ("from .one import A\n\nA = 2\n", "both define 'A'"),
+        ("from .one import C\n\nA = 2\n", "both define 'A'"),
         ("from .one import A as B\n", "renames or hides"),
         ("def f():\n    from .one import A\n", "renames or hides"),
     ):

@@ -3,38 +3,18 @@
 import inspect
 from pathlib import Path
 
-import datasets
 import evaluate
 import nlihub.metrics.functional
-import pyarrow as pa
 import pytest
 from evaluate.loading import CachedEvaluationModuleFactory, import_main_class, init_dynamic_modules
-from nlihub.metrics import METRICS, evaluate_store, install
-from nlihub.metrics.evaluate_store import StoredBatches
-from nlihub.metrics.install import install_metrics
+from nlihub.metrics import METRICS, PatternAccuracy, bundle, evaluate_module
+from nlihub.metrics.bundle import install_metrics
 
 CHANGED = (
-    f"evaluate {evaluate.__version__} differs from the versions that metrics/evaluate_store.py "
-    "and metrics/install.py name; adapt them, then name this version there"
+    f"evaluate {evaluate.__version__} differs from the versions that metrics/evaluate_module.py "
+    "and metrics/bundle.py name; adapt them, then name this version there"
 )
-
-TABLE = pa.table({"predictions": [0, 1], "names": ["a", "b"]})
-
-
-class Store(StoredBatches, evaluate.Metric):
-    """A metric that returns the stored rows."""
-
-    _columns = ("predictions", "names")
-
-    def _info(self):
-        features = datasets.Features.from_arrow_schema(TABLE.schema)
-        return evaluate.MetricInfo(
-            description="", citation="", inputs_description="", features=features
-        )
-
-    def _compute(self):
-        return {"rows": self._stored_rows().to_pylist()}
-
+ROWS = {"predictions": [0, 1], "references": [0, 0], "groups": ["a", "b"]}
 
 #: The attributes of a module that holds nothing.
 EMPTY = dict.fromkeys(
@@ -49,15 +29,14 @@ def state(store):
 
 
 def test_the_versions_are_named():
-    for module in (evaluate_store, install):
-        assert "0.4.5 and 0.4.6" in module.__doc__
+    for module in (evaluate_module, bundle):
+        assert "0.4.5 and 0.4.6" in " ".join(module.__doc__.split())
 
 
 def test_a_new_module_holds_nothing(tmp_path):
-    store = Store(cache_dir=str(tmp_path))
+    store = PatternAccuracy(cache_dir=str(tmp_path))
     assert state(store) == EMPTY, CHANGED
     assert store.num_process == 1, CHANGED
-    assert store._is_empty()
 
 
 def test_what_is_overridden_is_there_with_these_parameters():
@@ -93,39 +72,34 @@ def test_options_of_a_module_are_told_from_those_of_a_metric():
 
 @pytest.mark.parametrize("keep_in_memory", [False, True])
 def test_tables_are_stored_read_and_deleted(keep_in_memory, tmp_path):
-    store = Store(cache_dir=str(tmp_path), keep_in_memory=keep_in_memory)
-    store._open_store(TABLE.schema)
-    store._store(TABLE)
-    store._store(TABLE)
-    assert not store._is_empty(), CHANGED
+    store = PatternAccuracy(cache_dir=str(tmp_path), keep_in_memory=keep_in_memory)
+    for _ in range(2):
+        store.add_batch(**ROWS)
     files = list(Path(store.data_dir).glob("*.arrow"))
     if keep_in_memory:
         assert not files and store.buf_writer is not None, CHANGED
     else:
         assert files == [Path(store.cache_file_name)], CHANGED
         assert store.filelock.is_locked, CHANGED
-    found = store._compute_stored()
-    assert found == {"rows": TABLE.to_pylist() * 2}, CHANGED
-    store._drop_store()
+    assert store.compute()["n_samples"] == 4, CHANGED
     assert {**state(store), "selected_feature_format": None} == EMPTY, CHANGED
     assert not list(tmp_path.rglob("*.arrow")), CHANGED
 
 
 @pytest.mark.parametrize("is_read", [False, True])
 def test_what_fails_leaves_nothing(is_read, tmp_path):
-    store = Store(cache_dir=str(tmp_path))
-    store._open_store(TABLE.schema)
-    store._store(TABLE)
+    store = PatternAccuracy(cache_dir=str(tmp_path))
+    store.add_batch(**ROWS)
     lock = store.filelock
     if is_read:  # evaluate then holds the file among those of all processes
         store._finalize()
         assert store.filelocks == [lock] and len(store.file_paths) == 1, CHANGED
         store.filelock = store.cache_file_name = None  # as compute does before _compute
-    store._drop_store()
+    store._forget()
     assert not lock.is_locked, CHANGED
     assert not list(tmp_path.rglob("*.arrow")), CHANGED
     with pytest.raises(ValueError, match="call `add` or `add_batch`"):
-        store._compute_stored()
+        store.compute()
 
 
 def test_an_installed_metric_is_where_evaluate_looks(monkeypatch, tmp_path):

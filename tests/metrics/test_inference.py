@@ -37,12 +37,14 @@ def mean_of(values, sizes=None):
 
 
 def interval_of(ratio, counts=None, level=0.95):
-    return confidence_intervals({"x": ratio}, Inference(level, 9999, 0), counts)["x"]
+    found = confidence_intervals({"x": ratio}, Inference(level), counts=counts)
+    return found["confidence_intervals"]["x"]
 
 
 def compared(first, second, counts=None, level=0.95, n_resamples=9999):
     options = Inference(level, n_resamples, 0)
-    return compare_systems([{"x": first}, {"x": second}], options, counts)["x"]
+    found = compare_systems([{"x": first}, {"x": second}], options, counts=counts)
+    return found["comparison"]["x"]
 
 
 def exchanged(first, second):
@@ -52,7 +54,7 @@ def exchanged(first, second):
         totals, wholes = (part.sum(axis=0) for part in ratio)
         return np.mean([t / w if w else 0 for t, w in zip(totals, wholes, strict=True)])
 
-    both, found = np.stack([np.hstack(first), np.hstack(second)]), []
+    both, found = np.stack([np.hstack(first[:2]), np.hstack(second[:2])]), []
     for choice in itertools.product((0, 1), repeat=both.shape[1]):
         rows = np.arange(both.shape[1])
         kept, other = both[list(choice), rows], both[[1 - c for c in choice], rows]

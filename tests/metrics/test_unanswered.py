@@ -191,15 +191,16 @@ def units_of(metric, **columns):
     """The scores of each unit of the intervals, by name, and those of all together."""
     seen = []
 
-    def spy(ratios, inference, counts=None):
+    def spy(ratios, inference, unit="groups", counts=None):
         seen.append((ratios, counts))
-        return confidence_intervals(ratios, inference, counts)
+        return confidence_intervals(ratios, inference, unit, counts)
 
     with patch(f"nlihub.metrics.{metric.__name__}.scoring.confidence_intervals", spy):
         metric(**columns, confidence_level=0.9, n_resamples=5)
-    ratios, counts = seen[0]
+    ratios, counts = seen[-1]
+    ratios = ratios | {name: f1["f1"] for name, f1 in ratios.get("per_class", {}).items()}
     each, together = {}, {}
-    for name, parts in ratios.items():
+    for name, (*parts, _) in ((n, r) for n, r in ratios.items() if n != "per_class"):
         times = np.ones(len(parts[0]), int) if counts is None else counts
         each[name] = _mean_ratio(*(np.repeat(part, times, axis=0) for part in parts))
         together[name] = _mean_ratio(*((times @ part)[None] for part in parts))
@@ -219,7 +220,7 @@ def test_the_units_of_intervals(rows, by_sample):
         clusters_of_report = [[(p, r)] for p, r in zip(predictions, references, strict=True)]
     else:
         clusters_of_report = clusters
-    found.append((nli_report, units_of(nli_report, labels=["no", "yes"], **columns), ("0", "1")))
+    found.append((nli_report, units_of(nli_report, labels=["no", "yes"], **columns), ("no", "yes")))
     for metric, (each, together), names in found:
         parts = clusters_of_report if metric is nli_report else clusters
         for label, name in enumerate(names):

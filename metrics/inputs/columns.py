@@ -65,16 +65,14 @@ def read_input_columns(
         except UnreadableError as error:
             problems.add(f"{name}: {error}.")
             continue
-        if name in ANSWER_COLUMNS and 0 < len(values) == values.null_count:
+        is_answer, is_label = name in ANSWER_COLUMNS, name in LABEL_COLUMNS
+        if is_answer and 0 < len(values) == values.null_count:
             values = pa.nulls(len(values), pa.string())  # whatever the type of no answer at all
-        problem = _check(values, may_be_null=name in ANSWER_COLUMNS)
-        if problem is None and name in LABEL_COLUMNS:
-            problem = _check_range(values)
-        if problem is not None:
+        if problem := _check(values, may_be_null=is_answer, is_label=is_label):
             problems.add(f"{name}: {problem}.")
             continue
         values = plain(values)
-        if class_names is not None and name not in LABEL_COLUMNS:
+        if class_names is not None and not is_label:
             values, class_names = name_classes(name, values, class_names, problems), None
         columns[name] = InputColumn(name, values, class_names)
     check_lengths({name: len(column.values) for name, column in columns.items()}, problems)
@@ -108,15 +106,13 @@ def as_arrow(given: Any, data: Any = None) -> tuple[pa.Array, tuple[str, ...] | 
     class_names = None
     if data is not None and isinstance(given, str):
         given, class_names = take_column(data, given)
-    elif _is_from("datasets", given) and hasattr(given, "column_name"):
+    elif hasattr(given, "column_name") and hasattr(given, "source"):  # a column of a Dataset
         if _is_dataset(given.source):
             given, class_names = take_column(given.source, given.column_name)
         else:  # a field of a nested column
             given = list(given)
     values = _convert(given)
-    if isinstance(values, pa.ChunkedArray):
-        values = _join_chunks(values)
-    return values, class_names
+    return (_join_chunks(values) if isinstance(values, pa.ChunkedArray) else values), class_names
 
 
 def take_column(data: Any, name: str) -> tuple[Any, tuple[str, ...] | None]:
@@ -150,12 +146,12 @@ def column_names(data: Any) -> list[Any]:
     Raises:
         UnreadableError: It has no columns.
     """
-    if isinstance(data, Mapping) and not _is_from("datasets", data):
+    is_of_datasets = type(data).__module__.split(".")[0] == "datasets"
+    if isinstance(data, Mapping) and not is_of_datasets:
         return list(data)
     if _is_dataset(data) or isinstance(data, pa.Table):
         return list(data.column_names)
-    is_frame = _is_from("pandas", data) or _is_from("polars", data)
-    if is_frame and hasattr(data, "__len__") and hasattr(data, "columns"):  # not a lazy frame
+    if hasattr(data, "__len__") and hasattr(data, "columns"):  # a data frame, but no lazy one
         return list(data.columns)
     raise UnreadableError(
         f"data is a {type(data).__name__}; expected a Dataset (one split), an Arrow table, "
@@ -163,37 +159,35 @@ def column_names(data: Any) -> list[Any]:
     )
 
 
-def _is_from(library: str, value: Any) -> bool:
-    """Return whether a value's class is from a library, without importing the library."""
-    return any(base.__module__.split(".")[0] == library for base in type(value).__mro__)
-
-
 def _is_dataset(data: Any) -> bool:
     """Return whether data is a ``Dataset``, not a ``DatasetDict`` or ``IterableDataset``."""
     is_table = hasattr(data, "select_columns") and hasattr(data, "__len__")
-    return _is_from("datasets", data) and is_table and not isinstance(data, Mapping)
+    return is_table and not isinstance(data, Mapping)
 
 
 def _convert(given: Any) -> pa.Array | pa.ChunkedArray:
+    """Convert by the capsules of Arrow, or else through NumPy, where a library offers them."""
     if isinstance(given, pa.Array | pa.ChunkedArray):
         return given
-    if isinstance(given, str | bytes | Mapping) or not hasattr(given, "__len__"):
-        raise UnreadableError(f"is {_short(given)}, a {type(given).__name__}, not a column")
-    if (_is_from("pandas", given) or _is_from("polars", given)) and hasattr(given, "shape"):
-        if len(given.shape) != 1:
-            raise UnreadableError(f"has the shape {given.shape}; expected one value a row")
-        return _from_polars(given) if _is_from("polars", given) else _to_array(given)
-    if not isinstance(given, np.ndarray) and hasattr(given, "__array__"):
-        given = to_numpy(given)
-    if isinstance(given, np.ndarray):
+    is_column = hasattr(given, "__len__") and not isinstance(given, str | bytes | Mapping)
+    if is_column and len(shape := getattr(given, "shape", (0,))) != 1:
+        raise UnreadableError(f"has the shape {shape}; expected one value a row")
+    if is_column and hasattr(given, "__arrow_c_stream__"):
+        try:
+            return pa.chunked_array(given)
+        except (pa.ArrowException, TypeError, ValueError):  # a type that Arrow lacks: see below
+            return _to_array(list(given))
+    is_of_pandas = hasattr(given, "to_numpy")  # Arrow knows its nulls
+    if is_column and not is_of_pandas and hasattr(given, "__array__"):
+        given = given if isinstance(given, np.ndarray) else to_numpy(given)
         if given.ndim != 1:
             raise UnreadableError(f"has the shape {given.shape}; expected one value a row")
-        if not given.dtype.isnative:
-            given = given.astype(given.dtype.newbyteorder("="))
-        return _to_array(given)
-    if not isinstance(given, Sequence):
-        raise UnreadableError(f"is {_short(given)}, a {type(given).__name__}, not a column")
-    return _to_array(given if isinstance(given, list | tuple) else list(given))
+        return _to_array(given.astype(given.dtype.newbyteorder("="), copy=False))
+    if not (is_column and (is_of_pandas or isinstance(given, Sequence))):
+        text = " ".join(repr(given).split())
+        text = text if len(text) <= 60 else f"{text[:57]}..."
+        raise UnreadableError(f"is {text}, a {type(given).__name__}, not a column")
+    return _to_array(given if is_of_pandas or isinstance(given, list | tuple) else list(given))
 
 
 def to_numpy(given: Any) -> np.ndarray:
@@ -216,14 +210,6 @@ def to_numpy(given: Any) -> np.ndarray:
         raise UnreadableError(
             f"is a {type(given).__name__} that NumPy cannot read: {reason}"
         ) from None
-
-
-def _from_polars(series: Any) -> pa.Array | pa.ChunkedArray:
-    try:
-        found: pa.Array | pa.ChunkedArray = series.to_arrow()
-    except (pa.ArrowException, TypeError):  # a type that Arrow lacks, such as Int128
-        return _to_array(series.to_list())
-    return found
 
 
 def _to_array(values: Any) -> pa.Array | pa.ChunkedArray:
@@ -257,11 +243,6 @@ def _join_chunks(values: pa.ChunkedArray) -> pa.Array:
     return values.chunk(0) if values.num_chunks == 1 else values.combine_chunks()
 
 
-def _short(value: Any) -> str:
-    text = " ".join(repr(value).split())
-    return text if len(text) <= 60 else f"{text[:57]}..."
-
-
 def _mixed(values: list[Any]) -> str:
     """Describe values without a common type: list the rows that differ from the majority."""
     if all(isinstance(value, str) for value in values):
@@ -291,7 +272,7 @@ def _is_integer(value: Any) -> bool:
     return is_number and not isinstance(value, bool)
 
 
-def _check(values: pa.Array, *, may_be_null: bool) -> str | None:
+def _check(values: pa.Array, *, may_be_null: bool, is_label: bool) -> str | None:
     if not len(values):
         return f"is empty; {EXPECTED}"
     kind = values.type
@@ -302,6 +283,10 @@ def _check(values: pa.Array, *, may_be_null: bool) -> str | None:
     if values.null_count and not may_be_null:
         rows = np.flatnonzero(values.is_null().to_numpy(zero_copy_only=False))
         return f"nothing in {show_rows(rows, values)}; {EXPECTED}"
+    if is_label and pa.types.is_uint64(kind):  # to be compared with signed ones
+        numbers = pc.fill_null(plain(values), 0).to_numpy()
+        rows = np.flatnonzero(numbers > _MAX_INT64)
+        return f"beyond signed 64 bits in {show_rows(rows, values)}; {EXPECTED}" * bool(len(rows))
     if pa.types.is_integer(kind) or _is_text(kind):
         return None
     rows, expected = np.arange(len(values)), EXPECTED
@@ -312,17 +297,6 @@ def _check(values: pa.Array, *, may_be_null: bool) -> str | None:
         if values.null_count:  # pandas makes floats of integers beside nothing
             expected += " (in pandas, integers with missing values have the type Int64)"
     return f"holds values of type {kind} in {show_rows(rows, values)}; {expected}"
-
-
-def _check_range(values: pa.Array) -> str | None:
-    """Say where unsigned labels are no labels, too large to be compared with signed ones."""
-    plain_values = plain(values)
-    if not pa.types.is_uint64(plain_values.type):
-        return None
-    beyond = pc.fill_null(plain_values, 0).to_numpy() > _MAX_INT64
-    if not beyond.any():
-        return None
-    return f"beyond signed 64 bits in {show_rows(np.flatnonzero(beyond), values)}; {EXPECTED}"
 
 
 def _is_text(kind: pa.DataType) -> bool:

@@ -126,8 +126,10 @@ def sign(
     signed = dict(result)
     if not {"confidence_intervals", "comparison"}.isdisjoint(result):
         facts["confidence"] = signed["confidence_level"] = inference.confidence_level
-    parts = [f"{key}:{value}" for key, value in facts.items() if value is not None]
-    return signed | {"signature": "|".join([name, f"version:{version}", *parts])}
+    signature = f"{name}|version:{version}"
+    for key, value in facts.items():
+        signature += f"|{key}:{value}" if value is not None else ""
+    return signed | {"signature": signature}
 
 
 def confidence_intervals(

@@ -33,7 +33,7 @@ class Thresholds:
     is_list: bool
 
     def __str__(self) -> str:
-        return ",".join(str(float(share)) for share in self.shares)
+        return ",".join(map(str, map(float, self.shares)))
 
     def as_asked(self, values: list[Any]) -> Any:
         """Return n values, one for each threshold: a list, or the only one."""
@@ -41,7 +41,7 @@ class Thresholds:
 
     def as_given(self) -> Any:
         """Return the thresholds as floats: a list, or the only one."""
-        return self.as_asked([float(share) for share in self.shares])
+        return self.as_asked(list(map(float, self.shares)))
 
     def solved(self, n_correct: np.ndarray, n_samples: np.ndarray) -> list[np.ndarray]:
         """Return for each threshold which groups reach it exactly, n times ``(groups,)``.
@@ -53,8 +53,8 @@ class Thresholds:
         sizes, which = np.unique(n_samples, return_inverse=True)
         found = []
         for share in self.shares:
-            least = [-(-share.numerator * n // share.denominator) for n in sizes.tolist()]
-            found.append(n_correct >= np.array(least, np.int64)[which])
+            least = -(-share.numerator * sizes.astype(object) // share.denominator)
+            found.append(n_correct >= least.astype(np.int64)[which])
         return found
 
 
@@ -188,7 +188,7 @@ def solved_curve(n_correct: np.ndarray, n_samples: np.ndarray, name: str) -> dic
         thresholds, n_solved = [0.0, *thresholds], [len(n_samples), *n_solved]
     if thresholds[-1] != 1:
         thresholds, n_solved = [*thresholds, 1.0], [*n_solved, 0]
-    return {"thresholds": thresholds, name: [n / len(n_samples) for n in n_solved]}
+    return {"thresholds": thresholds, name: np.divide(n_solved, len(n_samples)).tolist()}
 
 
 def area_under_curve(n_correct: np.ndarray, n_samples: np.ndarray) -> float:

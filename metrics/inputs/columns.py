@@ -75,7 +75,7 @@ def read_input_columns(
         if class_names is not None and not is_label:
             values, class_names = name_classes(name, values, class_names, problems), None
         columns[name] = InputColumn(name, values, class_names)
-    check_lengths({name: len(column.values) for name, column in columns.items()}, problems)
+    check_lengths({column.name: len(column.values) for column in columns.values()}, problems)
     return columns
 
 

@@ -20,6 +20,9 @@ MAX_LABELS = 1000
 #: Smallest number of rows for which threads pay off.
 _MIN_PARALLEL = 100_000
 
+#: Count of the samples without an answer, by column of answers.
+_UNANSWERED = {"predictions": "n_unanswered", "other_predictions": "n_other_unanswered"}
+
 #: What stands between the parts of a signature, or around them.
 _AMBIGUOUS = frozenset(',|"')
 #: All integers up to the largest are labels if it is below this; else only those that occur.
@@ -45,12 +48,11 @@ class EncodedLabels:
 
         The second is ``n_other_unanswered``, where there are other predictions.
         """
-        names = {"predictions": "n_unanswered", "other_predictions": "n_other_unanswered"}
-        return {
-            name: int((self.codes[column] == len(self.names)).sum())
-            for column, name in names.items()
-            if column in self.codes
-        }
+        found = {}
+        for column, name in _UNANSWERED.items():
+            if column in self.codes:
+                found[name] = int((self.codes[column] == len(self.names)).sum())
+        return found
 
     def __str__(self) -> str:
         return list_names(self.names) + ("" if self.is_given else " (as observed)")
@@ -62,11 +64,11 @@ def list_names(names: Sequence[str | int]) -> str:
     >>> list_names(["a", "b"]), list_names(["a,b"])
     ('a,b', '"a,b"')
     """
-    texts = map(str, names)
-    return ",".join(
-        json.dumps(text, ensure_ascii=False) if _AMBIGUOUS.intersection(text) else text
-        for text in texts
-    )
+    texts = list(map(str, names))
+    for i, text in enumerate(texts):
+        if _AMBIGUOUS.intersection(text):
+            texts[i] = json.dumps(text, ensure_ascii=False)
+    return ",".join(texts)
 
 
 def read_judged_columns(
@@ -129,20 +131,24 @@ def encode_labels(
     """
     columns = _hash_texts(columns)
     names = _check_label_set(labels, problems)
-    if names is None:
-        declared = {column.class_names for column in columns if column.class_names}
-        if len(declared) > 1:
-            problems.add(f"The columns have different label sets: {sorted(declared)}.")
-        names = next(iter(declared), None)
+    declared: set[tuple[str, ...]] = set()
+    kinds = {}
+    for column in columns:
+        if column.class_names and names is None:
+            declared.add(column.class_names)
+        if column.values.null_count < len(column.values):
+            is_integer = pa.types.is_integer(column.values.type)
+            kinds[column.name] = "integers" if is_integer else "strings"
+    if len(declared) > 1:
+        problems.add(f"The columns have different label sets: {sorted(declared)}.")
+    names = next(iter(declared), names)
     if names is not None:
         encoded = {column.name: _encode(column, names, problems) for column in columns}
         return EncodedLabels(
             names, {name: codes for name, codes in encoded.items() if codes is not None}, True
         )
-    answered = [c for c in columns if c.values.null_count < len(c.values)]
-    kinds = {column.name: pa.types.is_integer(column.values.type) for column in answered}
     if len(set(kinds.values())) > 1:
-        listed = ", ".join(f"{name} {'integers' if k else 'strings'}" for name, k in kinds.items())
+        listed = ", ".join(map(" ".join, kinds.items()))
         problems.add(f"Labels of two kinds: {listed}. Name the label set: labels=[...].")
         return EncodedLabels((), {}, False)
     return _encode_observed(columns, problems)
@@ -183,9 +189,9 @@ def _encode(column: InputColumn, names: tuple[str, ...], problems: Problems) -> 
 
 
 def _encode_observed(columns: Sequence[InputColumn], problems: Problems) -> EncodedLabels:
+    """Encode labels over those that occur, or over all integers up to the largest, if it is low."""
     values: set[Any] = set()
     dictionaries = {}
-    top = -1
     for column in columns:
         if pa.types.is_integer(column.values.type):
             low, high = _range(column.values)
@@ -196,23 +202,22 @@ def _encode_observed(columns: Sequence[InputColumn], problems: Problems) -> Enco
                     f"{column.name}: negative in {show_rows(rows, column.values)}; "
                     "expected labels from 0 (-1 stands for no label)."
                 )
-                continue
             if high < _MAX_DENSE:
-                top = max(top, high)
+                values.update(range(high + 1))
                 continue
         found = dictionaries[column.name] = _as_dictionary(column.values)
         n_values = len(found.dictionary)
         used = np.bincount(_fill(found.indices, n_values), minlength=n_values)[:n_values] > 0
         values.update(found.dictionary.filter(pa.array(used)).to_pylist())
-    names = tuple(sorted(values | set(range(top + 1))))
+    names = tuple(sorted(values))
     if len(names) > MAX_LABELS:
         problems.add(f"There are {len(names):,} different labels; expected {MAX_LABELS:,} at most.")
+    if problems.found:
         return EncodedLabels((), {}, False)
-    position = {name: i for i, name in enumerate(names)}
+    position = dict(zip(names, range(len(names)), strict=True))
     codes = {}
     for column in columns:
-        if column.name in dictionaries:
-            found = dictionaries[column.name]
+        if found := dictionaries.get(column.name):
             mapped = [position.get(value, -1) for value in found.dictionary.to_pylist()]
             codes[column.name] = _look_up(found, mapped, len(names))
         else:
@@ -222,8 +227,10 @@ def _encode_observed(columns: Sequence[InputColumn], problems: Problems) -> Enco
 
 def _hash_texts(columns: Sequence[InputColumn]) -> list[InputColumn]:
     """Encode long columns of strings as dictionaries, one thread per column."""
+    if not columns or len(columns[0].values) < _MIN_PARALLEL:
+        return list(columns)
     texts = [c for c in columns if not pa.types.is_integer(c.values.type)]
-    if len(texts) < 2 or len(texts[0].values) < _MIN_PARALLEL:
+    if len(texts) < 2:
         return list(columns)
     with ThreadPoolExecutor(len(texts)) as pool:
         hashed = pool.map(lambda column: _as_dictionary(column.values), texts)

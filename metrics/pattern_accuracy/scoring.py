@@ -225,8 +225,7 @@ class _Patterns:
 
 def _tally_patterns(groups: InputColumn, labels: EncodedLabels, problems: Problems) -> _Patterns:
     """Count the samples of every pattern, and those that each system has right."""
-    references = labels.codes["references"]
-    systems = [c for name, c in labels.codes.items() if name != "references"]
+    references, *systems = labels.codes.values()
     n_labels = len(labels.names)
     ready = encode_ready_ids(groups)
     affordable = (len(references) + _N_CELLS) // (n_labels * (n_labels + 1))
@@ -312,21 +311,15 @@ def _count_hashed(
     """Count ids of any other kind by Arrow's hash aggregation, which uses all cores."""
     ids = groups.values
     dictionary = ids.dictionary if pa.types.is_dictionary(ids.type) else None
-    columns = {"group": ids if dictionary is None else ids.indices, "references": references}
-    columns |= {f"right_{i}": (s == references).view(np.int8) for i, s in enumerate(systems)}
-    aggregations: list[tuple[str | list[str], str]] = [([], "count_all"), ("references", "min_max")]
-    aggregations += [(f"right_{i}", "sum") for i in range(len(systems))]
-    table = pa.table(columns).group_by("group").aggregate(aggregations).combine_chunks()
-
-    def numbers(name: str) -> np.ndarray:
-        found: np.ndarray = table[name].to_numpy().astype(np.int64)
-        return found
-
-    low, high = (
-        ends.to_numpy().astype(np.int64)
-        for ends in table["references_min_max"].combine_chunks().flatten()
-    )
-    n_correct = [numbers(f"right_{i}_sum") for i in range(len(systems))]
+    table = pa.table({"group": ids if dictionary is None else ids.indices, "gold": references})
+    aggregations: list[tuple[str | list[str], str]] = [("gold", "min_max"), ([], "count_all")]
+    for i, codes in enumerate(systems):
+        table = table.append_column(f"{i}", pa.array((codes == references).view(np.int8)))
+        aggregations.append((f"{i}", "sum"))
+    table = table.group_by("group").aggregate(aggregations).combine_chunks()
+    low, high = map(np.asarray, table["gold_min_max"].combine_chunks().flatten())
+    n_correct = [np.asarray(table[f"{i}_sum"], np.int64) for i in range(len(systems))]
     keys = table["group"].combine_chunks()
     keys = keys if dictionary is None else dictionary.take(keys)
-    return _Patterns(keys, numbers("count_all"), n_correct, low), np.array_equal(low, high)
+    n_samples = np.asarray(table["count_all"], np.int64)
+    return _Patterns(keys, n_samples, n_correct, low.astype(np.int64)), np.array_equal(low, high)

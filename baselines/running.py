@@ -104,8 +104,7 @@ def run(
         analysis,
     )
     with needs_extra("baselines", "A baseline"):
-        from .runs.execute import execute_run, with_hyperparameters
-        from .runs.tracking import check_trackers
+        from .runs.execute import check_trackers, execute_run, with_hyperparameters
         from .training.execution import Execution
 
         check_trackers(trackers)

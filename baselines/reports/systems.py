@@ -12,8 +12,7 @@ from ...loaders.errors import NLIHubError, PredictionsError, SourceNotFoundError
 from ...metrics.inputs.files import read_input_file
 from ...metrics.inputs.problems import MetricInputError
 from ..evaluation.scoring import all_scores
-from ..runs.config import HyperParameters, RunConfig
-from ..runs.defaults import CHOSEN
+from ..runs.config import CHOSEN, HyperParameters, RunConfig
 from ..runs.folder import CONFIG, METRICS, RECORD, RunFolder
 from .names import benchmark_name, distinct_names, model_name, system_identity
 from .scores import MeanScore, mean_scores

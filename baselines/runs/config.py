@@ -1,13 +1,13 @@
-"""The config of a run, and its hyper-parameters."""
+"""The config of a run, and its hyper-parameters, given or chosen."""
 
 import dataclasses
+import json
 import math
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
 from ...loaders.errors import UnknownNameError, UsageError
-from .defaults import CHOSEN
 
 METHODS = ("encoder", "lexicalized", "cbow", "cnn", "bilstm", "probe", "zero-shot", "prompt")
 
@@ -30,9 +30,37 @@ VIEWS = ("pair", "hypothesis")
 #: Subsets of the training rows, chosen by their cartography; MSciNLI, Table 7.
 SUBSETS = ("easy", "hard", "ambiguous", "without_hardest")
 
+#: The hyper-parameters that are chosen unless they are given.
+CHOSEN = (
+    "learning_rate",
+    "batch_size",
+    "max_epochs",
+    "patience",
+    "max_length",
+    "optimizer",
+    "weight_decay",
+    "schedule",
+    "warmup_steps",
+)
+#: The rate that suits an encoder of so many parameters; larger ones take less.
+_RATE, _PARAMETERS, _POWER = 1e-4, 22.7e6, 0.75
+_LEAST_RATE, _MOST_RATE = 1e-5, 3e-4
+#: Adapters, which start at nothing, take higher ones.
+_TIMES_FOR_ADAPTERS, _MOST_FOR_ADAPTERS = 10, 1e-3
+#: Fewer rows are learned in small batches, and in more passes.
+FEW_ROWS, _SMALL_BATCH, _BATCH = 1_000, 16, 32
+_STEPS, _LEAST_EPOCHS, _MOST_EPOCHS = 500, 3, 20
+_WARM_UP = 0.06
+_LENGTH = 300
+
 _OF_ENCODERS = ("max_length", "truncation", "n_trained_layers", "lora_rank", "special_tokens")
 
 _T = TypeVar("_T")
+
+
+def _number(default: float | None, *, least: int) -> Any:
+    """Declare a number with the lowest value that it may have."""
+    return field(default=default, metadata={"least": least})
 
 
 @dataclass(frozen=True)
@@ -65,39 +93,29 @@ class HyperParameters:
             to be trained and layers too.
     """
 
-    learning_rate: float = 2e-5
-    batch_size: int = 64
-    max_epochs: int = 5
-    patience: int | None = 2
-    max_length: int = 300
+    learning_rate: float = _number(2e-5, least=0)
+    batch_size: int = _number(64, least=1)
+    max_epochs: int = _number(5, least=1)
+    patience: int | None = _number(2, least=1)
+    max_length: int = _number(300, least=4)
     truncation: str = "longest_first"
     optimizer: str = "adam"
-    weight_decay: float = 0.0
+    weight_decay: float = _number(0.0, least=0)
     schedule: str = "constant"
-    warmup_steps: int = 0
-    max_grad_norm: float | None = 1.0
-    n_trained_layers: int | None = None
-    lora_rank: int | None = None
+    warmup_steps: int = _number(0, least=0)
+    max_grad_norm: float | None = _number(1.0, least=0)
+    n_trained_layers: int | None = _number(None, least=0)
+    lora_rank: int | None = _number(None, least=1)
     special_tokens: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         check_choice("truncation", self.truncation, ("longest_first", "only_first"))
         check_choice("optimizer", self.optimizer, ("adam", "adamw"))
         check_choice("schedule", self.schedule, ("constant", "linear"))
-        least = {
-            "learning_rate": 0,
-            "batch_size": 1,
-            "max_epochs": 1,
-            "patience": 1,
-            "max_length": 4,
-            "weight_decay": 0,
-            "warmup_steps": 0,
-            "max_grad_norm": 0,
-            "n_trained_layers": 0,
-            "lora_rank": 1,
-        }
-        for name, lowest in least.items():
-            value = getattr(self, name)
+        for part in dataclasses.fields(self):
+            if (lowest := part.metadata.get("least")) is None:
+                continue
+            name, value = part.name, getattr(self, part.name)
             if value is not None and not value >= lowest:  # also refuses NaN
                 raise UsageError(f"{name} ({_flag(name)}) is {value}; expected {lowest} or more.")
             whole = name not in ("learning_rate", "weight_decay", "max_grad_norm")
@@ -265,7 +283,7 @@ class RunConfig:
 
     def as_json(self) -> dict[str, Any]:
         """Return the config as a JSON object, which ``from_json`` reads."""
-        plain: dict[str, Any] = _plain(dataclasses.asdict(self))
+        plain: dict[str, Any] = json.loads(json.dumps(dataclasses.asdict(self)))
         return plain
 
     @classmethod
@@ -310,16 +328,9 @@ def _made(kind: type[_T], values: Mapping[str, Any]) -> _T:
     for name in values:
         if name not in known:
             raise UnknownNameError.of("field of a run's config", name, known)
-    needed = [
-        part.name
-        for part in dataclasses.fields(kind)  # type: ignore[arg-type]
-        if part.default is part.default_factory is dataclasses.MISSING and part.name not in values
-    ]
-    if needed:
-        raise UsageError(f"This is not the config of a run: {', '.join(needed)} is missing.")
     try:
         return kind(**values)
-    except TypeError as error:  # a text stands where a number should
+    except TypeError as error:  # a field is missing, or a text stands where a number should
         raise UsageError(f"This is not the config of a run: {error}.") from error
 
 
@@ -333,13 +344,47 @@ def _changed(value: Any, kind: type) -> list[str]:
     ]
 
 
-def _plain(value: Any) -> Any:
-    if isinstance(value, dict):
-        return {key: _plain(part) for key, part in value.items()}
-    return [_plain(part) for part in value] if isinstance(value, tuple | list) else value
-
-
 def check_choice(what: str, value: str, known: tuple[str, ...]) -> None:
     """Check that a setting of a run has one of its known values; else raise UnknownNameError."""
     if value not in known:
         raise UnknownNameError.of(what, value, known)
+
+
+def choose_hyperparameters(
+    n_rows: int, n_parameters: int, max_tokens: int | None, given: Mapping[str, Any]
+) -> dict[str, Any]:
+    """Choose the hyper-parameters of an encoder that are not given.
+
+    They are ours, not a paper's: AdamW with a rate that falls with the size of the model, linear
+    decay after a short warm-up, as many epochs as give at least 500 steps, 3 to 20, of which the
+    best on the validation rows is kept. ``benchmarks/README.md`` has what they reach. Adapters
+    (``lora_rank`` in ``given``) take ten times the rate, at most 1e-3.
+
+    Args:
+        n_rows: Number of training rows, from 1.
+        n_parameters: Number of parameters of the model.
+        max_tokens: Maximum number of tokens that the model reads; None if there is none.
+        given: Hyper-parameters that are not to be chosen, by name; the others suit them.
+
+    Returns:
+        The other ones of ``CHOSEN``, by name.
+    """
+    values: dict[str, Any] = dict(given)
+
+    rate = _RATE * (_PARAMETERS / n_parameters) ** _POWER
+    rate = min(max(rate, _LEAST_RATE), _MOST_RATE)
+    if values.get("lora_rank") is not None:
+        rate = min(_TIMES_FOR_ADAPTERS * rate, _MOST_FOR_ADAPTERS)
+    values.setdefault("learning_rate", float(f"{rate:.1g}"))
+    values.setdefault("batch_size", _SMALL_BATCH if n_rows < FEW_ROWS else _BATCH)
+    n_steps = math.ceil(n_rows / values["batch_size"])
+    values.setdefault(
+        "max_epochs", min(max(math.ceil(_STEPS / n_steps), _LEAST_EPOCHS), _MOST_EPOCHS)
+    )
+    values.setdefault("patience", None)
+    values.setdefault("max_length", min(_LENGTH, max_tokens or _LENGTH))
+    values.setdefault("optimizer", "adamw")
+    values.setdefault("weight_decay", 0.01 if values["optimizer"] == "adamw" else 0.0)
+    values.setdefault("schedule", "linear")
+    values.setdefault("warmup_steps", round(_WARM_UP * n_steps * values["max_epochs"]))
+    return {name: values[name] for name in CHOSEN if name not in given}

@@ -7,20 +7,20 @@ import os
 import platform
 import subprocess
 import time
-from collections.abc import Mapping, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pyarrow.compute as pc
 
-from ...loaders.errors import OutputError, SchemaError, UsageError
+from ...loaders.errors import OutputError, SchemaError, UnknownNameError, UsageError
 from ...loaders.hashing import hash_file
 from ...loaders.paths import local_path
 from ...loaders.progress import Tell, kept_when_interrupted, silent
 from ..evaluation.gold import GoldRows, align_labels
 from ..evaluation.scoring import ScoringOptions, score_predictions
-from .config import RunConfig
+from .config import CHOSEN, FEW_ROWS, RunConfig, choose_hyperparameters
 from .data import (
     cartography_subset_ids,
     draw_few_shot_rows,
@@ -28,9 +28,7 @@ from .data import (
     read_run_rows,
     take_rows_by_id,
 )
-from .defaults import CHOSEN, FEW_ROWS, choose_hyperparameters
 from .folder import DYNAMICS, METRICS, PREDICTIONS, RECORD, RunFolder
-from .tracking import numbers_of, track_run
 
 if TYPE_CHECKING:
     from ..systems import System
@@ -51,6 +49,16 @@ _PACKAGES = (
     "nltk",
     "HanTa",
 )
+
+
+#: The trackers, by the names that ``accelerate`` has for them.
+TRACKERS = ("tensorboard", "wandb", "mlflow")
+#: The project of all runs, where a tracker has projects; its own variables may name another.
+PROJECT = "nlihub"
+FOLDER = "tracking"
+
+#: Takes numbers by name, and the epoch that they are of.
+Send = Callable[[Mapping[str, float], int], None]
 
 
 def execute_run(
@@ -451,3 +459,76 @@ def _hardware() -> dict[str, Any]:
         gpus = [torch.cuda.get_device_name(index) for index in range(torch.cuda.device_count())]
         found |= {"gpus": gpus, "cuda": torch.version.cuda}
     return found
+
+
+def check_trackers(names: Sequence[str]) -> None:
+    """Check that trackers are known and installed.
+
+    Raises:
+        UnknownNameError: There is no such tracker.
+        UsageError: One is not installed.
+    """
+    from accelerate.tracking import get_available_trackers
+
+    installed = [str(name) for name in get_available_trackers()]
+    for name in names:
+        if name not in TRACKERS:
+            raise UnknownNameError.of("tracker", name, TRACKERS)
+        if name not in installed:
+            raise UsageError(f"{name} is not installed: pip install {name}")
+
+
+@contextmanager
+def track_run(names: Sequence[str], config: RunConfig, folder: Path) -> Iterator[Send]:
+    """Open trackers for a run, while a block runs.
+
+    TensorBoard writes below ``tracking`` in the run's folder. Weights & Biases and MLflow send to
+    where their own settings say, as runs of the project ``nlihub``.
+
+    Args:
+        names: The trackers, some of ``TRACKERS``; none sends nothing.
+        config: The config of the run, which they show.
+        folder: The folder of the run.
+
+    Yields:
+        What sends numbers to all of them.
+    """
+    trackers = [_open(name, config, folder) for name in names]
+    for tracker in trackers:
+        tracker.start()
+        tracker.store_init_configuration(_flat(config))
+
+    def send(values: Mapping[str, float], epoch: int) -> None:
+        for tracker in trackers:
+            tracker.log(dict(values), step=epoch)
+
+    try:
+        yield send
+    finally:
+        for tracker in trackers:
+            tracker.finish()
+
+
+def numbers_of(entry: Mapping[str, Any]) -> dict[str, float]:
+    """Return the numbers of an entry of the training log, by name."""
+    scores = entry["validation"] or {}
+    return {"loss": entry["loss"], **{f"validation/{k}": v for k, v in scores.items()}}
+
+
+def _open(name: str, config: RunConfig, folder: Path) -> Any:
+    from accelerate.tracking import MLflowTracker, TensorBoardTracker, WandBTracker
+
+    run = f"{config.name}, seed {config.seed}"
+    if name == "tensorboard":
+        return TensorBoardTracker(FOLDER, folder)
+    if name == "wandb":
+        return WandBTracker(PROJECT, name=run, dir=str(folder))
+    return MLflowTracker(experiment_name=PROJECT, run_name=run)
+
+
+def _flat(config: RunConfig) -> dict[str, Any]:
+    """Return the config with values that every tracker takes."""
+    values = config.as_json()
+    values |= values.pop("options")
+    plain = (int, float, str, bool)
+    return {k: v if isinstance(v, plain) else str(v) for k, v in values.items() if v is not None}

@@ -10,8 +10,7 @@ pytest.importorskip("transformers", reason="the extra 'baselines' is not install
 
 from command_line import run_command
 from nlihub.baselines.presets import PRESETS
-from nlihub.baselines.runs.config import HyperParameters, RunConfig
-from nlihub.baselines.runs.defaults import CHOSEN, choose_hyperparameters
+from nlihub.baselines.runs.config import CHOSEN, HyperParameters, RunConfig, choose_hyperparameters
 from nlihub.baselines.runs.execute import with_hyperparameters
 from nlihub.baselines.systems.pretrained import model_size
 from nlihub.loaders.errors import UnknownNameError

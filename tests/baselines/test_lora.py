@@ -16,9 +16,8 @@ pytest.importorskip("peft", reason="the extra 'baselines' is not installed")
 import torch
 import transformers
 from command_line import run_command
-from nlihub.baselines.runs.config import HyperParameters, RunConfig
+from nlihub.baselines.runs.config import HyperParameters, RunConfig, choose_hyperparameters
 from nlihub.baselines.runs.data import read_run_rows
-from nlihub.baselines.runs.defaults import choose_hyperparameters
 from nlihub.baselines.runs.execute import execute_run
 from nlihub.baselines.runs.folder import RunFolder
 from nlihub.baselines.systems.adapters import add_adapters, merged_weights

@@ -8,7 +8,7 @@ pytest.importorskip("torch", reason="the extra 'baselines' is not installed")
 pytest.importorskip("transformers", reason="the extra 'baselines' is not installed")
 
 from command_line import run_command
-from nlihub.baselines.runs.tracking import check_trackers
+from nlihub.baselines.runs.execute import check_trackers
 from nlihub.loaders.errors import UnknownNameError, UsageError
 from tiny_models import write_encoder, write_rows
 

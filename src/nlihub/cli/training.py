@@ -555,7 +555,7 @@ def _config_of_options(
     encoder those that follow from the rows and the model.
     """
     from ..baselines.presets import get_preset
-    from ..baselines.runs.defaults import CHOSEN
+    from ..baselines.runs.config import CHOSEN
 
     if runs.preset is not None:
         config = get_preset(runs.preset).config

@@ -3,10 +3,8 @@
 import json
 import os
 import shutil
-import signal
 import subprocess
 import sys
-import time
 from dataclasses import replace
 from pathlib import Path
 
@@ -272,48 +270,6 @@ def test_without_validation_the_last_epoch_is_taken(config, tmp_path):
     run = execute_run(replace(config, validation=None), tmp_path / "run", Execution())
     record = run.read_json("record.json")
     assert record["best_epoch"] == record["n_epochs"] == 3
-
-
-SCRIPT = """
-import sys
-from pathlib import Path
-from nlihub.baselines.runs.execute import execute_run
-from nlihub.baselines.training.execution import Execution
-from nlihub.baselines.running import rerun_config
-execute_run(rerun_config(sys.argv[1]), Path(sys.argv[2]), Execution(state_every_s=0.0),
-            tell=lambda line: print(line, flush=True))
-"""
-
-
-@pytest.mark.slow
-def test_a_killed_run_goes_on_to_the_same_result(config, tmp_path):
-    """Killed in the middle of an epoch, twice, and in the end equal, byte for byte."""
-    config = replace(config, options=replace(FAST, max_epochs=6))
-    undisturbed = execute_run(config, tmp_path / "whole", Execution(state_every_s=0.0))
-    settings, killed = tmp_path / "config.json", tmp_path / "killed"
-    settings.write_text(json.dumps(config.as_json()))
-    command = [sys.executable, "-c", SCRIPT, str(settings), str(killed)]
-    environment = os.environ | {"OMP_NUM_THREADS": str(torch.get_num_threads())}
-    for epochs_seen in (1, 3):
-        process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment)
-        for line in process.stdout:
-            if line.startswith(f"epoch {epochs_seen}"):
-                break
-        time.sleep(0.05)  # some steps into the next epoch
-        process.send_signal(signal.SIGKILL)
-        process.wait()
-        assert not RunFolder(killed).is_done
-        assert (killed / "resume.pt").exists()
-    subprocess.run(command, check=True, capture_output=True, env=environment)
-    assert predictions(killed).equals(predictions(undisturbed.path))
-    for name in ("dynamics.parquet", "metrics.json", "checkpoint/model.safetensors"):
-        assert (killed / name).read_bytes() == (undisturbed.path / name).read_bytes(), name
-    logs = [
-        [{**entry, "seconds": 0} for entry in log_of(folder)]
-        for folder in (killed, undisturbed.path)
-    ]
-    assert logs[0] == logs[1]
-    assert not (killed / "resume.pt").exists()
 
 
 @pytest.mark.slow

@@ -208,6 +208,40 @@ def test_an_interval_leaves_out_0_where_the_test_rejects(n_units, seed, level, a
     assert low - 1e-9 <= found["difference"] <= high + 1e-9
 
 
+@pytest.mark.parametrize(
+    ("metric", "scores", "options"),
+    [
+        (
+            pattern_accuracy,
+            ("pattern_accuracy", "accuracy", "area_under_curve"),
+            {"thresholds": 0.5},
+        ),
+        (
+            consistency,
+            ("consistency", "f1_positive", "f1_negative", "macro_f1"),
+            {"thresholds": 0.5},
+        ),
+        (nli_report, ("macro_f1", "accuracy"), {}),
+    ],
+)
+def test_standard_errors_are_those_of_leaving_out_one_group(metric, scores, options):
+    rng = np.random.default_rng(7)
+    groups = np.repeat(np.arange(9), rng.integers(3, 8, 9))
+    references = groups % 2 if metric is pattern_accuracy else np.arange(len(groups)) % 2
+    right = rng.random(len(groups)) < 0.4 + 0.06 * groups
+    predictions = np.where(right, references, 1 - references)
+    rows = {"predictions": predictions, "references": references, "groups": groups}
+    options = {**options, "labels": ["a", "b"]}
+    found = metric(**rows, **options, confidence_level=0.9)
+    for score in scores:
+        without = [
+            metric(**{name: c[groups != group] for name, c in rows.items()}, **options)[score]
+            for group in range(9)
+        ]
+        expected = math.sqrt(8 / 9 * sum((found[score] - one) ** 2 for one in without))
+        assert found["standard_errors"][score] == pytest.approx(expected), score
+
+
 def test_one_number_has_one_interval_and_one_test():
     """The area under the curve of equally large patterns is the accuracy, in every metric."""
     rng = np.random.default_rng(5)

@@ -19,7 +19,7 @@ from nlihub.metrics.plots import (
     plot_recall,
     save_figure,
 )
-from nlihub.metrics.plots.figures import COLORS, HATCHES, LINES, MARKERS, lighten
+from nlihub.metrics.plots.figures import COLORS, HATCHES, LINES, MARKERS
 
 GROUPS = np.repeat(np.arange(8), 4)
 
@@ -286,22 +286,3 @@ def test_what_cannot_be_drawn_is_refused(tmp_path):
 
 def test_systems_can_be_told_apart_without_colour():
     assert len(set(LINES)) == len(set(MARKERS)) == len(set(HATCHES)) == len(set(COLORS))
-
-
-def test_colours_can_be_told_apart_by_the_colour_blind():
-    """Under simulated deuteranopia and protanopia (Vienot, Brettel and Mollon 1999)."""
-    to_lms = np.array(
-        [[17.8824, 43.5161, 4.11935], [3.45565, 27.1554, 3.86714], [0.0299566, 0.184309, 1.46709]]
-    )
-    missing = {
-        "protanopia": [[0, 2.02344, -2.52581], [0, 1, 0], [0, 0, 1]],
-        "deuteranopia": [[1, 0, 0], [0.494207, 0, 1.24827], [0, 0, 1]],
-    }
-    rgb = np.array([[int(c[i : i + 2], 16) for i in (1, 3, 5)] for c in COLORS]) / 255
-    for matrix in missing.values():
-        seen = rgb**2.2 @ to_lms.T @ np.array(matrix).T @ np.linalg.inv(to_lms).T
-        seen = np.clip(seen, 0, 1) ** (1 / 2.2)
-        for i in range(len(COLORS)):
-            for j in range(i):
-                assert np.linalg.norm(seen[i] - seen[j]) > 0.12, (COLORS[i], COLORS[j])
-    assert lighten("#000000") == "#9e9e9e"

@@ -2,7 +2,6 @@
 
 import json
 from fractions import Fraction
-from unittest.mock import patch
 
 import numpy as np
 import pandas as pd
@@ -20,7 +19,6 @@ from nlihub.metrics.functional import (
     nli_report,
     pattern_accuracy,
 )
-from nlihub.metrics.inference import _mean_ratio, confidence_intervals
 
 LABELS = ["a", "b", "c"]
 THRESHOLDS = [0.0, 0.5, 0.95, 1.0]
@@ -185,51 +183,6 @@ def test_consistency(rows):
     assert agreed["pairwise"] == (None if pairwise is None else exactly(pairwise))
     alone = agreement(predictions, groups)
     assert alone == agreed | {"n_unanswered": predictions.count(None)}
-
-
-def units_of(metric, **columns):
-    """The scores of each unit of the intervals, by name, and those of all together."""
-    seen = []
-
-    def spy(ratios, inference, unit="groups", counts=None):
-        seen.append((ratios, counts))
-        return confidence_intervals(ratios, inference, unit, counts)
-
-    with patch(f"nlihub.metrics.{metric.__name__}.scoring.confidence_intervals", spy):
-        metric(**columns, confidence_level=0.9, n_resamples=5)
-    ratios, counts = seen[-1]
-    ratios = ratios | {name: f1["f1"] for name, f1 in ratios.get("per_class", {}).items()}
-    each, together = {}, {}
-    for name, (*parts, _) in ((n, r) for n, r in ratios.items() if n != "per_class"):
-        times = np.ones(len(parts[0]), int) if counts is None else counts
-        each[name] = _mean_ratio(*(np.repeat(part, times, axis=0) for part in parts))
-        together[name] = _mean_ratio(*((times @ part)[None] for part in parts))
-    return each, together
-
-
-@settings(max_examples=60, deadline=None)
-@given(BINARY_ROWS, st.booleans())
-def test_the_units_of_intervals(rows, by_sample):
-    """Each unit has the scores of its rows, and all together those of all rows."""
-    groups, references, predictions, _ = map(list, zip(*rows, strict=True))
-    columns = {"predictions": predictions, "references": references, "groups": groups}
-    clusters = slow.by_group(groups, predictions, references).values()
-    found = [(consistency, units_of(consistency, **columns), ("f1_negative", "f1_positive"))]
-    if by_sample:
-        del columns["groups"]
-        clusters_of_report = [[(p, r)] for p, r in zip(predictions, references, strict=True)]
-    else:
-        clusters_of_report = clusters
-    found.append((nli_report, units_of(nli_report, labels=["no", "yes"], **columns), ("no", "yes")))
-    for metric, (each, together), names in found:
-        parts = clusters_of_report if metric is nli_report else clusters
-        for label, name in enumerate(names):
-            expected = sorted(slow.f1(*zip(*part, strict=True), label) for part in parts)
-            assert sorted(each[name]) == list(map(exactly, expected))
-            assert together[name][0] == exactly(slow.f1(predictions, references, label))
-        expected = sorted(slow.accuracy(*zip(*part, strict=True)) for part in parts)
-        assert sorted(each["accuracy"]) == list(map(exactly, expected))
-        assert together["accuracy"][0] == exactly(slow.accuracy(predictions, references))
 
 
 KINDS = {

@@ -117,7 +117,7 @@ def class_ratios(
         "macro_f1": Ratio(*f1),
         "accuracy": Ratio(n_right, units.sum(axis=(1, 2))[:, None], are_samples),
         "per_class": {
-            name: {"f1": Ratio(*(part[:, i : i + 1] for part in f1))}
+            name: {"f1": Ratio(f1[0][:, i : i + 1], f1[1][:, i : i + 1])}
             for i, name in enumerate(names)
         },
     }

@@ -231,10 +231,7 @@ def _read_one(given: Any, data: Any, columns: Mapping[str, InputColumn]) -> Brea
     texts, codes = _encode_values(values, class_names)
     if has_lists:
         rows, codes = _once_a_row(rows, codes, n_rows, len(texts))
-    found = _without_unused([*texts, NO_VALUE], rows, codes, has_lists)
-    if found.values == [NO_VALUE]:
-        raise UnreadableError("has no value in any row")
-    return found
+    return _without_unused([*texts, NO_VALUE], rows, codes, has_lists)
 
 
 def _holds_lists(kind: pa.DataType) -> bool:
@@ -255,25 +252,21 @@ def _encode_values(
     if pa.types.is_null(values.type):
         values = values.cast(pa.string())
     values = plain(values)
-    if not pa.types.is_dictionary(values.type):
-        if not _can_be_text(values.type):
-            raise UnreadableError(
-                f"holds values of type {values.type}; expected text, numbers, truth values, dates, "
-                "or lists of them"
-            )
-        values = values.dictionary_encode()
-    keys, n_keys = values.dictionary, len(values.dictionary)
-    codes = pc.fill_null(values.indices.cast(pa.int64()), n_keys).to_numpy()
-    used = np.flatnonzero(np.bincount(codes, minlength=n_keys + 1)[:-1])
-    _check_n_values(len(used))
-    keys = keys.take(pa.array(used))
-    order = pc.sort_indices(keys).to_numpy()
-    ranks = np.full(n_keys + 1, len(used))
-    ranks[used[order]] = np.arange(len(used))
-    keys = keys.take(order)
+    if not (pa.types.is_dictionary(values.type) or _can_be_text(values.type)):
+        raise UnreadableError(
+            f"holds values of type {values.type}; expected text, numbers, truth values, dates, "
+            "or lists of them"
+        )
+    if values.null_count == len(values):
+        raise UnreadableError("has no value in any row")
+    has_value = values.is_valid().to_numpy(zero_copy_only=False)
+    ids = encode_sorted(InputColumn("by", values.drop_null()))
+    _check_n_values(len(ids))
+    codes = np.full(len(values), len(ids))
+    codes[has_value] = ids.codes
     if class_names is not None:
-        return [class_names[number] for number in keys.to_pylist()], ranks[codes]
-    return keys.cast(pa.string()).to_pylist(), ranks[codes]
+        return [class_names[number] for number in ids.keys.to_pylist()], codes
+    return ids.keys.cast(pa.string()).to_pylist(), codes
 
 
 def _can_be_text(kind: pa.DataType) -> bool:

@@ -22,13 +22,18 @@ from .inputs.columns import (
     ANSWER_COLUMNS,
     LABEL_COLUMNS,
     InputColumn,
+    check_lengths,
     name_classes,
     read_input_columns,
 )
+from .inputs.probabilities import read_probabilities
 from .inputs.problems import MetricInputError, Problems
 
 # Bind no name to a module class of evaluate here: evaluate.load takes the first that it finds.
 _LOADING = frozenset(inspect.signature(evaluate.EvaluationModule.__init__).parameters)
+
+#: Columns of probabilities; all others hold labels or ids.
+_PROBABILITIES = ("probabilities", "other_probabilities")
 
 #: Rows of a record batch; the default of datasets makes thousands of small ones.
 _BATCH = 1 << 20
@@ -102,10 +107,13 @@ class ColumnarModule:
 
     def _features(self) -> list[datasets.Features]:
         """Return the types that the required columns may have."""
-        kinds = map(datasets.Value, ("int64", "string"))
+        ids = list(map(datasets.Value, ("int64", "string")))
+        number = datasets.Value("float64")
+        probabilities = [number, datasets.Sequence(number)]
+        kinds = [probabilities if name in _PROBABILITIES else ids for name in self.REQUIRED]
         return [
             datasets.Features(zip(self.REQUIRED, chosen, strict=True))
-            for chosen in itertools.product(kinds, repeat=len(self.REQUIRED))
+            for chosen in itertools.product(*kinds)
         ]
 
     def compute(self, *, predictions: Any = None, references: Any = None, **kwargs: Any) -> Any:
@@ -229,17 +237,26 @@ class ColumnarModule:
     ) -> tuple[dict[str, pa.Array], set[tuple[str, ...]]]:
         """Validate a batch; return its columns, and the label sets of ``ClassLabel`` columns.
 
-        A subclass with other kinds of columns overrides it.
-
         Raises:
             MetricInputError: A column is missing or malformed, or lengths differ.
         """
         problems = Problems()
-        required = {name: given.get(name) for name in self.REQUIRED}
-        optional = {name: given[name] for name in self.OPTIONAL if name in given}
+        needed = {*self.REQUIRED, *given} & set(_PROBABILITIES)
+        matrices = {n: read_probabilities(given.get(n), data, problems, n) for n in sorted(needed)}
+        required = {n: given.get(n) for n in self.REQUIRED if n not in needed}
+        optional = {n: given[n] for n in self.OPTIONAL if n in given and n not in needed}
         columns = read_input_columns(required, optional, data, problems)
         problems.check()
-        return name_labels(columns)
+        arrays, label_sets = name_labels(columns)
+        for name, matrix in matrices.items():
+            if matrix is not None and matrix.ndim == 1:
+                arrays[name] = pa.array(matrix)
+            elif matrix is not None:
+                flat = pa.array(matrix.ravel())
+                arrays[name] = pa.FixedSizeListArray.from_arrays(flat, matrix.shape[1])
+        check_lengths({name: len(array) for name, array in arrays.items()}, problems)
+        problems.check()
+        return arrays, label_sets
 
     def _compute(self) -> dict[str, Any]:
         table = self.data.with_format("arrow")[:]  # the rows of all processes

@@ -7,18 +7,9 @@ Example:
     ([0.5, 1.0], ['b'])
 """
 
-from collections.abc import Mapping
-from typing import Any
-
-import datasets
 import evaluate
-import numpy as np
-import pyarrow as pa
 from nlihub.metrics.cartography.scoring import cartography
-from nlihub.metrics.evaluate_module import ColumnarModule, name_labels
-from nlihub.metrics.inputs.columns import check_lengths, read_input_columns
-from nlihub.metrics.inputs.probabilities import read_probabilities
-from nlihub.metrics.inputs.problems import Problems
+from nlihub.metrics.evaluate_module import ColumnarModule
 
 _CITATION = """
 @inproceedings{swayamdipta-etal-2020-dataset,
@@ -45,36 +36,3 @@ class Cartography(ColumnarModule, evaluate.Metric):
     PAPER = "https://aclanthology.org/2020.emnlp-main.746"
     REQUIRED = ("probabilities", "groups")
     OPTIONAL = ("references", "other_probabilities")
-
-    def _features(self) -> list[datasets.Features]:
-        of_gold_label = datasets.Value("float64")
-        of_every_label = datasets.Sequence(of_gold_label)
-        return [
-            datasets.Features({"probabilities": kind, "groups": datasets.Value(id_kind)})
-            for kind in (of_gold_label, of_every_label)
-            for id_kind in ("int64", "string")
-        ]
-
-    def _read(
-        self, given: Mapping[str, Any], data: Any
-    ) -> tuple[dict[str, pa.Array], set[tuple[str, ...]]]:
-        problems = Problems()
-        columns = read_input_columns(
-            {"groups": given.get("groups")}, {"references": given.get("references")}, data, problems
-        )
-        matrices = {}
-        for name in ("probabilities", "other_probabilities"):
-            if name in given or name == "probabilities":
-                matrices[name] = read_probabilities(given.get(name), data, problems, name)
-        problems.check()
-        arrays, label_sets = name_labels(columns)
-        arrays |= {name: _as_array(m) for name, m in matrices.items() if m is not None}
-        check_lengths({name: len(array) for name, array in arrays.items()}, problems)
-        problems.check()
-        return arrays, label_sets
-
-
-def _as_array(matrix: np.ndarray) -> pa.Array:
-    if matrix.ndim == 1:
-        return pa.array(matrix)
-    return pa.FixedSizeListArray.from_arrays(pa.array(matrix.ravel()), matrix.shape[1])

@@ -82,59 +82,40 @@ def column_table(columns: Mapping[str, Sequence[Any]]) -> Rows:
 
 
 def breakdown_table(
-    name: str, parts: Mapping[Any, Mapping[str, Any]], scores: Mapping[str, str | Sequence[str]]
+    name: str,
+    parts: Mapping[Any, Mapping[str, Any]],
+    scores: Mapping[str, str | Sequence[str]],
+    *,
+    counts: Mapping[str, str] | None = None,
+    per_class: Mapping[Any, str] | None = None,
 ) -> Rows:
     """Return a metric's scores by part of the data as a table, one row per part.
 
     Args:
         name: Header of the first column, such as ``"category"``.
         parts: Scores of each part.
-        scores: Displayed name of each score, or a list of names, one per threshold.
+        scores: Displayed name of each score, or a list of names, one per threshold. With counts,
+            the ends of its interval follow, if there are any.
+        counts: Displayed name of each count, which come first.
+        per_class: Displayed name of the F1 of each class, which follow without intervals.
     """
-    rows: Rows = [[name, *itertools.chain.from_iterable(map(_as_list, scores.values()))]]
-    for part, found in parts.items():
-        values = itertools.chain.from_iterable(_as_list(found[key]) for key in scores)
-        rows.append([part, *map(shorten, values)])
+    counts, per_class = counts or {}, per_class or {}
+    has_ends = bool(counts) and any("confidence_intervals" in part for part in parts.values())
+    ends = ("", " from", " to") if has_ends else ("",)
+    shown = itertools.chain.from_iterable(map(_as_list, scores.values()))
+    heads = [f"{score}{end}" for score in shown for end in ends]
+    rows: Rows = [[name, *counts.values(), *heads, *per_class.values()]]
+    for value, part in parts.items():
+        cells = [part[key] for key in counts]
+        for key in scores:
+            cells += _cells_with_ends(part, key) if has_ends else _as_list(part[key])
+        cells += [part["per_class"][label]["f1"] for label in per_class]
+        rows.append([value, *map(shorten, cells)])
     return rows
 
 
-def value_tables(
-    result: Mapping[str, Any],
-    counts: Mapping[str, str],
-    scores: Mapping[str, str | Sequence[str]],
-    per_class: Mapping[Any, str] | None = None,
-) -> dict[str, Rows]:
-    """Return a table for each column that a metric's scores are broken down by, by title.
-
-    Args:
-        result: The result of a metric.
-        counts: Displayed name of each count.
-        scores: Displayed name of each score, or a list of names, one per threshold. The ends of its
-            interval follow, if there are any.
-        per_class: Displayed name of the F1 of each class, which follow without intervals.
-    """
-    classes = per_class or {}
-    ends = ("", " from", " to") if "confidence_intervals" in result else ("",)
-    shown = itertools.chain.from_iterable(map(_as_list, scores.values()))
-    heads = [f"{name}{end}" for name in shown for end in ends]
-    tables = {}
-    for column, parts in result.get("by", {}).items():
-        rows: Rows = [[column, *counts.values(), *heads, *classes.values()]]
-        for value, part in parts.items():
-            cells = [part[key] for key in counts]
-            for key in scores:
-                cells += _cells_with_ends(part, key)
-            cells += [part["per_class"][label]["f1"] for label in classes]
-            rows.append([value, *map(shorten, cells)])
-        tables[f"Broken down by {column}"] = rows
-    return tables
-
-
 def _cells_with_ends(part: Mapping[str, Any], key: str) -> list[Any]:
-    found = part[key]
-    if "confidence_intervals" not in part:
-        return _as_list(found)
-    intervals = part["confidence_intervals"][key]
+    found, intervals = part[key], part["confidence_intervals"][key]
     pairs = zip(found, intervals, strict=True) if isinstance(found, list) else [(found, intervals)]
     return [cell for score, interval in pairs for cell in (score, *_ends(interval))]
 

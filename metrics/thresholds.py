@@ -209,11 +209,6 @@ def area_under_curve(n_correct: np.ndarray, n_samples: np.ndarray) -> float:
     sizes, which = np.unique(n_samples, return_inverse=True)
     correct = np.zeros(len(sizes), np.int64)
     np.add.at(correct, which, n_correct)
-    # Sum as integers, which is exact: a perfect system scores 1.
-    terms = list(zip(correct.tolist(), sizes.tolist(), strict=True))
-    while len(terms) > 1:
-        pairs = zip(terms[::2], [*terms[1::2], (0, 1)], strict=False)
-        terms = [(a * d + c * b, b * d) for (a, b), (c, d) in pairs]
-    part, whole = terms[0]
-    area: float = part / (whole * len(n_samples))
-    return area
+    # Sum as fractions, which is exact: a perfect system scores 1.
+    shares = map(Fraction, correct.tolist(), sizes.tolist())
+    return float(sum(shares) / len(n_samples))

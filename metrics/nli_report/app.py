@@ -5,7 +5,7 @@ from typing import Any
 
 from nlihub.metrics.app import AppSpec, serve
 from nlihub.metrics.nli_report.scoring import nli_report
-from nlihub.metrics.rows import Rows, breakdown_table, value_tables
+from nlihub.metrics.rows import Rows, breakdown_table
 
 
 def _example() -> str:
@@ -34,7 +34,11 @@ def _breakdowns(result: Mapping[str, Any]) -> dict[str, Rows]:
         tables["By domain"] = breakdown_table("domain", result["by_domain"], names)
     scores = {"macro_f1": "macro-F1", "accuracy": "accuracy"}
     of_class = {label: f"F1 {label}" for label in result["per_class"]}
-    return tables | value_tables(result, {"n_samples": "samples"}, scores, of_class)
+    for column, parts in result.get("by", {}).items():
+        tables[f"Broken down by {column}"] = breakdown_table(
+            column, parts, scores, counts={"n_samples": "samples"}, per_class=of_class
+        )
+    return tables
 
 
 APP = AppSpec(

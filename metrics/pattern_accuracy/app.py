@@ -6,7 +6,7 @@ from typing import Any
 from nlihub.metrics.app import AppSpec, serve
 from nlihub.metrics.pattern_accuracy.scoring import pattern_accuracy
 from nlihub.metrics.plots.charts import plot_pattern_accuracy
-from nlihub.metrics.rows import Rows, breakdown_table, column_table, value_tables
+from nlihub.metrics.rows import Rows, breakdown_table, column_table
 
 
 def _example() -> str:
@@ -31,11 +31,13 @@ def _breakdowns(result: Mapping[str, Any]) -> dict[str, Rows]:
         "accuracy": "accuracy",
         "pattern_accuracy": [f"PA {threshold}" for threshold in thresholds],
     }
-    tables = {}
+    tables: dict[str, Rows] = {}
     if "by_category" in result and "category" not in result.get("by", {}):  # which is the same
         names = {**counts, **scores}
         tables["By category"] = breakdown_table("category", result["by_category"], names)
-    tables |= value_tables(result, counts, scores)
+    for column, parts in result.get("by", {}).items():
+        table = breakdown_table(column, parts, scores, counts=counts)
+        tables[f"Broken down by {column}"] = table
     if "groups" in result:
         tables["By pattern"] = column_table(result["groups"])
     return tables

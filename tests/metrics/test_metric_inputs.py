@@ -280,18 +280,6 @@ def test_a_null_that_no_row_has_is_none():
     assert pattern_accuracy(values, values, [1, 2, 3, 4])["accuracy"] == 1.0
 
 
-def test_types_that_arrow_cannot_join():
-    mixed = [np.int8(0), 1, np.uint64(1), 0]
-    assert pattern_accuracy(mixed, REFERENCES, GROUPS, labels=NAMES, per_group=True) == EXPECTED
-    big_endian = [np.array(v, ">i4") for v in (PREDICTIONS, REFERENCES, GROUPS)]
-    assert pattern_accuracy(*big_endian, labels=NAMES, per_group=True) == EXPECTED
-    kind = pa.dictionary(pa.int8(), pa.string())
-    texts = [pa.array([f"{i}-{j}" for j in range(100)]) for i in range(2)]
-    chunks = [text.dictionary_encode().cast(kind) for text in texts]
-    zeros = np.zeros(200, int)
-    assert pattern_accuracy(zeros, zeros, pa.chunked_array(chunks))["n_groups"] == 200
-
-
 def test_unsigned_integers_of_64_bits_everywhere():
     names = [str(i) for i in range(60)]
     columns = [np.array(values, np.uint64) for values in (PREDICTIONS, REFERENCES)]
@@ -338,12 +326,6 @@ def test_data_with_columns_named_like_attributes():
         assert found["accuracy"] == EXPECTED["accuracy"]
 
 
-def test_a_column_that_is_there_twice():
-    twice = pa.Table.from_arrays([pa.array([0]), pa.array([1])], names=["p", "p"])
-    with pytest.raises(MetricInputError, match="more than one column 'p'"):
-        pattern_accuracy("p", [0], [0], data=twice)
-
-
 def test_ids_that_are_classes_are_shown_by_name():
     dataset = datasets.Dataset.from_dict(TABLE | {"c": [1, 0, 0, 0]}).cast_column(
         "c", datasets.ClassLabel(names=["first", "second"])
@@ -357,28 +339,53 @@ def test_ids_that_are_classes_are_shown_by_name():
         pattern_accuracy("p", "r", "g", categories="c", data=nameless)
 
 
-def test_labels_outside_the_set_are_refused():
-    with pytest.raises(MetricInputError) as caught:
-        pattern_accuracy([0, -1, 2, 5], [0, 1, 1, 1], [7, 9, 9, 9], labels=NAMES)
-    assert str(caught.value) == (
-        "predictions: outside the label set in 3 of 4 rows: 1 (-1), 2 (2), 3 (5); "
-        "expected the number of a label: 0 no, 1 yes."
-    )
-    with pytest.raises(
-        MetricInputError, match=r"in 1 of 2 rows: 1 \('Yes'\); expected one of no, yes"
-    ):
-        pattern_accuracy(["no", "Yes"], ["no", "yes"], [1, 2], labels=NAMES)
-    with pytest.raises(MetricInputError, match=r"negative in 1 of 2 rows: 0 \(-1\)"):
-        pattern_accuracy([-1, 0], [0, 0], [1, 2])
-    for hidden in (pd.Series(pd.Categorical([-1, 0])), pa.array([-1, 0]).dictionary_encode()):
-        with pytest.raises(MetricInputError, match=r"negative in 1 of 2 rows: 0 \(-1\)"):
-            pattern_accuracy(hidden, [0, 0], [1, 2])
-    with pytest.raises(MetricInputError, match="labels: 40,000 names; expected 1,000 at most"):
-        pattern_accuracy([0], [0], [1], labels=[str(i) for i in range(40_000)])
-    with pytest.raises(MetricInputError, match="Labels of two kinds"):
-        pattern_accuracy([0, 1], ["no", "yes"], [1, 2])
-    with pytest.raises(MetricInputError, match="2,000 different labels"):
-        pattern_accuracy(range(2000), range(2000), range(2000))
+LARGE = np.array([0, 1, 1, 2**64 - 1], np.uint64)
+TWICE = pa.Table.from_arrays([pa.array([0]), pa.array([1])], names=["p", "p"])
+REFUSED = [
+    (([0, -1, 2, 5], REFERENCES, GROUPS), {"labels": NAMES}, r"3 of 4 rows: 1 \(-1\), 2 \(2\), 3"),
+    (([0, 5], [0, 1], [1, 2]), {"labels": NAMES}, "expected the number of a label: 0 no, 1 yes"),
+    ((["no", "Yes"], ["no", "yes"], [1, 2]), {"labels": NAMES}, r"1 \('Yes'\); .* one of no, yes"),
+    ((["e\u0301"], ["\u00e9"], [1]), {"labels": ["\u00e9", "b"]}, "normalize them to NFC"),
+    (([-1, 0], [0, 0], [1, 2]), {}, r"negative in 1 of 2 rows: 0 \(-1\)"),
+    ((pd.Series(pd.Categorical([-1, 0])), [0, 0], [1, 2]), {}, "negative in 1 of 2 rows"),
+    ((dictionary([-1, 0]), [0, 0], [1, 2]), {}, "negative in 1 of 2 rows"),
+    (([0], [0], [1]), {"labels": list(map(str, range(40_000)))}, "40,000 names; expected 1,000 at"),
+    (([0, 1], ["no", "yes"], [1, 2]), {}, "Labels of two kinds"),
+    ((range(2000),) * 3, {}, "2,000 different labels"),
+    ((LARGE, REFERENCES, GROUPS), {"labels": NAMES}, r"beyond signed 64 bits in 1 of 4 rows: 3"),
+    ((dictionary(LARGE), REFERENCES, GROUPS), {}, "beyond signed 64 bits"),
+    (("p", [0], [0]), {"data": TWICE}, "more than one column 'p'"),
+    (([0, 1], [0, 1], list("x\ud800")), {}, "groups: .*surrogate"),
+    ((list("a\ud800"), list("ab"), [1, 2]), {}, "predictions: .*surrogate"),
+    (([1, np.bool_(True), 0], [1] * 3, [1] * 3), {}, "integers like the other rows"),
+    (((0, np.False_), [0] * 2, [1] * 2), {}, "integers like the other rows"),
+    ((np.array([1, np.True_], object), [1] * 2, [1] * 2), {}, "integers like the other rows"),
+    ((PREDICTIONS, REFERENCES, GROUPS), {"thresholds": [0.5] * 10_001}, "expected 10,000 at most"),
+    ((PREDICTIONS, REFERENCES, GROUPS), {"n_resamples": 1_000_001}, "expected 1,000,000 at most"),
+]
+
+
+@pytest.mark.parametrize(("columns", "options", "message"), REFUSED, ids=range(len(REFUSED)))
+def test_what_is_no_column_of_labels_or_ids_is_refused(columns, options, message):
+    with pytest.raises(MetricInputError, match=message):
+        pattern_accuracy(*columns, **options)
+
+
+def test_agreement_checks_its_inputs_too():
+    with pytest.raises(MetricInputError, match="differ in their number of rows"):
+        agreement([0, 1], [1])
+
+
+def test_types_that_arrow_cannot_join():
+    mixed = [np.int8(0), 1, np.uint64(1), 0]
+    assert pattern_accuracy(mixed, REFERENCES, GROUPS, labels=NAMES, per_group=True) == EXPECTED
+    big_endian = [np.array(v, ">i4") for v in (PREDICTIONS, REFERENCES, GROUPS)]
+    assert pattern_accuracy(*big_endian, labels=NAMES, per_group=True) == EXPECTED
+    assert pattern_accuracy(PREDICTIONS, REFERENCES, LARGE)["n_groups"] == 3  # ids may be hashes
+    kind = pa.dictionary(pa.int8(), pa.string())
+    chunks = [pa.array([f"{i}-{j}" for j in range(100)]).dictionary_encode() for i in range(2)]
+    groups = pa.chunked_array([chunk.cast(kind) for chunk in chunks])
+    assert pattern_accuracy([0] * 200, [0] * 200, groups)["n_groups"] == 200
 
 
 def test_all_problems_are_listed_at_once():
@@ -413,43 +420,6 @@ def test_thresholds_outside_0_to_1_are_refused(threshold):
             function(PREDICTIONS, REFERENCES, GROUPS, thresholds=threshold)
 
 
-@pytest.mark.parametrize(
-    "threshold",
-    [0, 1, 0.5, Fraction(1, 2), Decimal("0.5"), np.float32(0.5), np.float64(0.5), np.int64(1)],
-)
-def test_thresholds_of_every_kind(threshold):
-    assert pattern_accuracy(PREDICTIONS, REFERENCES, GROUPS, thresholds=threshold)[
-        "thresholds"
-    ] in (
-        0.0,
-        0.5,
-        1.0,
-    )
-    in_single = pattern_accuracy(PREDICTIONS, REFERENCES, GROUPS, thresholds=np.float32(0.95))
-    assert in_single["thresholds"] == 0.95
-
-
-def test_agreement_checks_its_inputs_too():
-    with pytest.raises(MetricInputError, match="differ in their number of rows"):
-        agreement([0, 1], [1])
-    with pytest.raises(MetricInputError, match="missing"):
-        agreement(None, [1])
-
-
-@pytest.mark.parametrize(
-    "values",
-    [
-        [1, np.bool_(True), 0],
-        (0, np.False_),
-        np.array([1, np.True_, 0], object),
-        pd.Series([1, np.True_, 0], dtype=object),
-    ],
-)
-def test_booleans_of_numpy_are_no_integers(values):
-    with pytest.raises(MetricInputError, match="expected integers like the other rows"):
-        pattern_accuracy(values, [1] * len(values), groups=list("aab")[: len(values)])
-
-
 @pytest.mark.parametrize("kind", ["gradient", "bfloat16", "int128"])
 def test_unusual_numbers_are_read_or_named(kind):
     if kind == "int128":
@@ -464,14 +434,6 @@ def test_unusual_numbers_are_read_or_named(kind):
         assert "predictions" in str(error)
     else:
         assert found == EXPECTED
-
-
-@pytest.mark.parametrize("column", ["predictions", "references", "groups"])
-def test_half_a_surrogate_pair_is_named(column):
-    columns = {"predictions": list("abab"), "references": list("abba"), "groups": list("xxyy")}
-    columns[column][2] = "\ud800"
-    with pytest.raises(MetricInputError, match=rf"{column}: .*surrogate"):
-        pattern_accuracy(**columns)
 
 
 def test_half_a_surrogate_pair_in_the_name_of_a_column_is_named(tmp_path):
@@ -551,28 +513,6 @@ def test_a_byte_order_mark_is_no_part_of_a_file(tmp_path, name):
     assert read_input_file(tmp_path / name).to_pylist() == [{"id": "1", "label": "a"}]
 
 
-def test_labels_beyond_signed_integers_are_named():
-    large = np.array([0, 1, 1, 2**64 - 1], np.uint64)
-    with pytest.raises(MetricInputError, match=r"beyond signed 64 bits in 1 of 4 rows: 3 \(1844"):
-        pattern_accuracy(large, REFERENCES, GROUPS, labels=NAMES)
-    with pytest.raises(MetricInputError, match="beyond signed 64 bits"):
-        nli_report(pa.array(large).dictionary_encode(), REFERENCES)
-    found = pattern_accuracy(PREDICTIONS, REFERENCES, large, labels=NAMES)  # groups may be hashes
-    assert found["n_groups"] == 3
-
-
-def test_a_label_in_another_form_of_unicode_is_named():
-    with pytest.raises(MetricInputError, match="normalize them to NFC"):
-        nli_report(["e\u0301", "b"], ["\u00e9", "b"], labels=["\u00e9", "b"])
-
-
-def test_bounds_of_what_is_computed():
-    with pytest.raises(MetricInputError, match=r"thresholds: 10,001 numbers; expected 10,000 at"):
-        pattern_accuracy(PREDICTIONS, REFERENCES, GROUPS, thresholds=[0.5] * 10_001)
-    with pytest.raises(MetricInputError, match=r"n_resamples: 1,000,001; expected 1,000,000 at"):
-        consistency(PREDICTIONS, REFERENCES, GROUPS, confidence_level=0.9, n_resamples=1_000_001)
-
-
 def test_tensors_without_data_are_refused():
     """As on the device ``meta``."""
     given = pytest.importorskip("torch").zeros(4, 2, device="meta")
@@ -588,6 +528,7 @@ def test_probabilities_of_bfloat16_sum_to_one():
     given = torch.tensor([[0.9, 0.1], [0.2, 0.8], [1 / 3, 2 / 3]], dtype=torch.bfloat16)
     problems = Problems()
     assert read_probabilities(given, None, problems).shape == (3, 2)
+    assert read_probabilities([1 + 1e-7, 0.5], None, problems).max() == 1
     with pytest.raises(MetricInputError, match="do not sum to 1"):
         cartography(probabilities=[[0.9, 0.103]], references=[0], groups=["a"])
 
@@ -599,8 +540,19 @@ def test_a_number_of_thousands_of_digits_is_named(tmp_path):
         read_input_file(path)
 
 
-def test_a_probability_a_little_above_one_is_one():
-    assert read_probabilities([1 + 1e-7, 0.5], None, Problems()).max() == 1
+@pytest.mark.parametrize(
+    ("threshold", "shown"),
+    [
+        (0, 0.0),
+        (np.int64(1), 1.0),
+        (Fraction(1, 2), 0.5),
+        (Decimal("0.5"), 0.5),
+        (np.float32(0.95), 0.95),
+    ],
+)
+def test_thresholds_of_every_kind(threshold, shown):
+    found = pattern_accuracy(PREDICTIONS, REFERENCES, GROUPS, thresholds=threshold)
+    assert found["thresholds"] == shown
 
 
 def test_label_sets_have_signatures_of_their_own():

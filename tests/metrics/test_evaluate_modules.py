@@ -78,6 +78,13 @@ def test_every_way_to_feed_gives_the_result_of_the_function(name):
         module.add(**{singular.get(key, key): column[i] for key, column in columns.items()})
     assert module.compute(**options) == expected(name)
     assert list(Path(module.data_dir).glob("*.arrow")) == []
+    module = module_of(name, keep_in_memory=True, **options)
+    module.add_batch(**columns)
+    assert module.compute() == module.compute(**columns) == expected(name)
+    with pytest.raises(TypeError, match="Unknown options"):
+        module_of(name, threshold=1)
+    with pytest.raises(TypeError, match="unexpected keyword"):
+        module.compute(**columns, nonsense=1)
 
 
 @pytest.mark.parametrize("name", METRICS)
@@ -165,6 +172,16 @@ def test_the_seed_given_at_the_start_counts():
     module = module_of("pattern_accuracy", seed=3, confidence_level=0.9)
     columns = COLUMNS["pattern_accuracy"] | {"other_predictions": [0] * 6}
     assert "|seed:3|" in module.compute(**columns)["signature"]
+
+
+def test_batches_without_any_answer_fit_the_others():
+    module, columns = module_of("pattern_accuracy"), COLUMNS["pattern_accuracy"]
+    for answers in ([None] * 3, [0, 1, 2], [None] * 3):
+        few = {name: column[:3] for name, column in columns.items()}
+        module.add_batch(**few | {"predictions": answers})
+    assert module.compute()["n_unanswered"] == 6
+    module.add(prediction=None, reference=0, groups="a")
+    assert module.compute()["n_unanswered"] == 1
 
 
 def test_columns_that_are_missing():

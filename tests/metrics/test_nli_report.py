@@ -103,6 +103,12 @@ def test_comparison_of_two_systems():
     )
 
 
+def test_only_groups_with_rows_are_units():
+    columns = {"references": ["a", "b", "a"], "groups": [2, 9, 2], "labels": ["a", "b"]}
+    found = nli_report(["a"] * 3, other_predictions=["b"] * 3, **columns)
+    assert found["note"] == "Only 2 groups: too few for an interval."
+
+
 def test_over_seeds():
     """SciNLI, Table 6: BERT and XLNet differ significantly over three seeds."""
     found = paired_t_test([78.12, 78.18, 78.24], [75.19, 74.84, 75.54])

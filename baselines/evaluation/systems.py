@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from ...loaders.errors import UnknownNameError, UsageError, needs_extra
-from ...metrics.confusion import distinct_rows, joint_counts, ratio
+from ...metrics.confusion import class_ratios, distinct_rows, joint_counts, ratio
 from ...metrics.inference import (
     Inference,
     Ratio,
@@ -20,11 +20,10 @@ from ...metrics.inference import (
     correct_by_holm,
     read_inference,
 )
-from ...metrics.inputs.breakdown import read_breakdowns
+from ...metrics.inputs.groups import read_breakdowns
 from ...metrics.inputs.labels import list_names
 from ...metrics.inputs.problems import MetricInputError, Problems
-from ...metrics.ratios import class_ratios, group_ratios
-from ...metrics.thresholds import Thresholds, read_thresholds
+from ...metrics.thresholds import Thresholds, group_ratios, read_thresholds
 from .gold import GoldRows
 from .scoring import THRESHOLDS, ScoringOptions
 
@@ -194,6 +193,7 @@ def compare(
         problems.check()
     except MetricInputError as error:
         raise UsageError(str(error)) from None
+    inference = replace(inference, has_intervals=True)  # also without a level of its own
     rows = _Rows.of(gold, systems, levels, inference)
     if breakdowns:
         found = [
@@ -267,7 +267,8 @@ class _Rows:
             values[name] = {
                 score: [_value(run[score], counts) for run in measured] for score in measured[0]
             }
-            intervals[name] = confidence_intervals(_average(measured), self.inference, counts)
+            found = confidence_intervals(_average(measured), self.inference, counts=counts)
+            intervals[name] = found["confidence_intervals"]
         means = {
             name: {score: statistics.fmean(runs) for score, runs in scores.items()}
             for name, scores in values.items()
@@ -307,7 +308,7 @@ class _Rows:
                         rows, [self.systems[name], self.systems[winner]]
                     )
                     pair = [{score: _average(runs)[score] for score in scores} for runs in measured]
-                    compared = compare_systems(pair, self.inference, counts)
+                    compared = compare_systems(pair, self.inference, counts=counts)["comparison"]
                     found |= {(score, name): test for score, test in compared.items()}
         return found
 
@@ -351,13 +352,14 @@ class _Rows:
         Args:
             table: Rows of each unit by gold label, then by predicted label or no answer.
         """
-        found = class_ratios(table)
-        by_class = {f"f1 {label}": found.pop(str(i)) for i, label in enumerate(self.labels)}
+        found = class_ratios(table, self.labels)
+        by_class = {f"f1 {label}": f1["f1"] for label, f1 in found.pop("per_class").items()}
         n_correct, n_rows = np.trace(table, axis1=1, axis2=2), table.sum(axis=(1, 2))
         for metric, levels in self.levels.items():
-            of_groups = group_ratios(n_correct, n_rows, levels)
-            for place, level in enumerate(levels.shares):
-                found[f"{metric} {float(level)}"] = of_groups[str(place)]
+            of_groups = group_ratios(n_correct, n_rows, levels, metric)
+            at_levels = of_groups[metric] if levels.is_list else [of_groups[metric]]
+            for level, solved in zip(levels.shares, at_levels, strict=True):
+                found[f"{metric} {float(level)}"] = solved
             if of_groups["area_under_curve"] is not of_groups["accuracy"]:
                 found["area_under_curve"] = of_groups["area_under_curve"]
         return found | by_class

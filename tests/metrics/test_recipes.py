@@ -3,7 +3,6 @@
 import datasets
 import pytest
 from nlihub.metrics import compute_metrics
-from test_evaluate_modules import module_of
 from tiny_models import LABELS, write_encoder, write_rows
 
 pytestmark = pytest.mark.slow  # they train, or load torch

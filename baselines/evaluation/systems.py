@@ -377,7 +377,10 @@ def _codes(predictions: pa.Table, labels: Sequence[str]) -> np.ndarray:
 def _average(runs: Sequence[Mapping[str, Ratio]]) -> dict[str, Ratio]:
     """Average the ratios of several runs over the same units."""
     return {
-        score: Ratio(*(np.mean([run[score][part] for run in runs], axis=0) for part in (0, 1)))
+        score: Ratio(
+            np.mean([run[score].numerators for run in runs], axis=0),
+            np.mean([run[score].denominators for run in runs], axis=0),
+        )
         for score in runs[0]
     }
 

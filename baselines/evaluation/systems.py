@@ -216,7 +216,7 @@ def compare(
         scores=found,
         confidence_level=inference.confidence_level,
         signature=_sign(gold, files, levels, inference, list(breakdowns)),
-        notes=notes,
+        notes=[*notes, *rows.notes],
         shown=list(scores) or (main[:1] if breakdowns else main),
     )
 
@@ -233,6 +233,7 @@ class _Rows:
         labels: The label set.
         levels: The thresholds of each metric over groups.
         inference: The options of intervals and tests.
+        notes: Collects what is said of few units.
     """
 
     gold: np.ndarray
@@ -241,6 +242,7 @@ class _Rows:
     labels: Sequence[str]
     levels: Mapping[str, Thresholds]
     inference: Inference
+    notes: list[str]
 
     @classmethod
     def of(
@@ -256,7 +258,7 @@ class _Rows:
             groups = column.combine_chunks().dictionary_encode().indices.to_numpy()
         codes = {name: [_codes(run, gold.labels) for run in runs] for name, runs in systems.items()}
         references = gold.rows["label"].to_numpy().astype(np.int64)
-        return cls(references, groups, codes, gold.labels, levels, inference)
+        return cls(references, groups, codes, gold.labels, levels, inference, [])
 
     def score(self, rows: np.ndarray, by: str | None, part: str | None) -> Iterator[SystemScore]:
         """Yield the scores of all systems on some rows; the p-values are not corrected yet."""
@@ -267,8 +269,12 @@ class _Rows:
             values[name] = {
                 score: [_value(run[score], counts) for run in measured] for score in measured[0]
             }
-            found = confidence_intervals(_average(measured), self.inference, counts=counts)
+            unit = "rows" if self.groups is None else "groups"
+            found = confidence_intervals(_average(measured), self.inference, unit, counts)
             intervals[name] = found["confidence_intervals"]
+            if "note" in found:
+                note = found["note"] if by is None else f"{by} {part}: {found['note']}"
+                self.notes.extend([note] * (note not in self.notes))
         means = {
             name: {score: statistics.fmean(runs) for score, runs in scores.items()}
             for name, scores in values.items()

@@ -135,7 +135,9 @@ def as_text(table: SystemTable) -> str:
             tests = [_p_value(score) for score in scores]
             cells += [["", *tests]] * any(tests)
         lines += ["", show_rows_as_text(cells)]
-    return "\n".join([*lines, "", *textwrap.wrap(_legend(table, "*"), 100), "", table.signature])
+    lines += ["", *textwrap.wrap(_legend(table, "*"), 100)]
+    lines += [f"Note: {note}" for note in table.notes]
+    return "\n".join([*lines, "", table.signature])
 
 
 def as_markdown(table: SystemTable) -> str:

@@ -571,7 +571,7 @@ def test_on_the_command_line(built, rows, tmp_path):
     assert "|test:exchange|" in done.stdout and "by pattern" in done.stdout
     done = run("score", "0.csv", "1.csv", "--dataset", built, cwd=tmp_path)
     assert "macro-F1" in done.stdout and "*: the best" in done.stdout
-    assert "nlihub: note: 0.csv: these columns are not used: note." in done.stderr
+    assert "\nNote: 0.csv: these columns are not used: note.\n" in done.stdout
     done = run("score", "0.csv", "1.csv", "--dataset", built, "--json", cwd=tmp_path)
     (tmp_path / "runs.json").write_text(done.stdout)
     done = run(

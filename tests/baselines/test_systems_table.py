@@ -198,6 +198,7 @@ def test_a_table_has_many_forms(rows, systems):
         frame.notna(), None
     ).to_dict("records")
     text = str(found)
+    assert "\nNote: Only 9 groups: intervals are wide; only large differences show.\n" in text
     assert text.startswith("rows.jsonl: 36 rows\n")
     assert found.signature in text
     best = next(one for one in found.scores if one.is_best)

@@ -160,10 +160,10 @@ def score_command(
         folder=folder,
     )
     if not isinstance(found, dict):
-        for note in found.notes:
-            tell(f"note: {note}")
         forms = {"markdown": found.to_markdown, "latex": found.to_latex, "csv": found.to_csv}
         is_json = as_json or form == "json"
+        for note in found.notes if is_json or form != "text" else ():
+            tell(f"note: {note}")
         answer(found.as_json(), is_json, lambda: forms.get(form, found.__str__)().rstrip())
         return
     if form not in ("text", "json"):

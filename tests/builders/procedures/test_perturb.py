@@ -446,6 +446,8 @@ def test_symmetric_sentences_are_swapped_on_demand():
         "<re> A <er> represses <el> B <le> and vice-versa.",
         "<re> A <er> is inhibited by <el> B <le> and inhibits it.",
         "<re> A <er> inhibits <el> B <le>, its own inhibitor.",
+        "<re> A <er> inhibits <el> B <le>, and the converse also holds.",
+        "<re> A <er> inhibits <el> B <le>, which in return inhibits it.",
     ],
 )
 def test_entities_that_are_named_again_are_not_exchanged(sentence):
@@ -459,13 +461,35 @@ def test_entities_that_are_named_again_are_not_exchanged(sentence):
         ("Iron also lowers the zinc.", True),
         ("Zinc was lowered by iron.", True),
         ("Iron was lowered by zinc.", False),
-        ("Iron and zinc rose.", False),
+        ("Zinc and iron rose.", False),
         ("Iron fell in the zinc group.", False),
+        ("Iron infusion lowers plasma zinc.", True),
+        ("Inhibition of zinc by iron was seen.", True),
+        ("Rats given iron had less zinc.", True),
+        ("The effect of zinc on iron was examined.", False),
     ],
 )
 def test_what_the_supporting_set_states_is_no_negative(supporting, is_stated):
     found = outcome("SEN", "<re> Zinc <er> inhibits <el> iron <le> uptake.", "cc", supporting)
     assert (found == NoNegative(MUTUAL)) is is_stated
+
+
+@pytest.mark.parametrize(
+    ("names", "supporting"),
+    [
+        (("PU.1", "GATA1"), "GATA-1 inhibits PU1."),
+        (("IL-6", "CRP"), "CRP raises interleukin-6 (IL-6). CRP is low."),
+        (("oestradiol", "leptin"), "Leptin inhibits estradiol."),
+        (
+            ("TNF", "IL-6"),
+            "Tumour necrosis factor (TNF) was seen. IL-6 raised tumour necrosis factor.",
+        ),
+    ],
+)
+def test_the_supporting_set_may_spell_names_otherwise(names, supporting):
+    sentence = "<re> {} <er> inhibits <el> {} <le>.".format(*names)
+    sentences = tuple(f"{part.strip('.')}." for part in supporting.split(". "))
+    assert outcome("SEN", sentence, "gg", sentences) == NoNegative(MUTUAL)
 
 
 @pytest.mark.parametrize(
@@ -480,7 +504,7 @@ def test_names_that_may_be_of_one_entity_are_not_exchanged(names):
 def test_other_entities_of_the_abstract():
     sentence = "<re> TNF <er> induces <el> ICAM-1 <le> with {g:CD4}."
     supporting = (
-        "{g:TNF-alpha} and {g:CD4} and {g:icam1}; {c:zinc}.", "Rats were fed.", "{g:VCAM-1} rose.",
+        "{g:TNF-alpha} and {g:CD4} and {g:icam1}; {c:zinc}.", "Rats ran.", "{g:VCAM-1} was seen.",
         "{g:P-selectin} or TNF; {g:X1} (ICAM-1); TNF ({g:cachectin}); {g:tumor necrosis factor}.",
     )  # fmt: skip
     found = texts("SRE", sentence, "gg", supporting[:3])
@@ -597,6 +621,12 @@ def test_names_of_one_entity(one, other, expected):
         ("We saw that X induced Y is low.", None),
         ("X induced by Z inhibits Y.", None),
         ("X activated cells inhibit Y.", None),
+        ("X stimulated Y release was blocked by Z.", None),
+        ("Z blocks X activated Y channels.", None),
+        ("Patients with X induced Y recover.", None),
+        ("In X activated Y, Z is made.", None),
+        ("Treatment with X reduced Y in rats.", "Treatment with X did not reduce Y in rats."),
+        ("X does not have an effect on Y.", "X has an effect on Y."),
         ("X increases cause falls in Y.", None),
         ("The use of X to increase Y.", None),
         ("X increase Y.", None),

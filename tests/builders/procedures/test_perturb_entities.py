@@ -98,7 +98,7 @@ def test_a_kind_of_thing_is_no_entity():
 @pytest.mark.parametrize("kind", ["nonsteroidal anti-inflammatory drugs", "COX-2 inhibitor"])
 def test_a_kind_neither_replaces_a_thing_nor_is_replaced(kind):
     mentions = [Mention(kind, "Chemical", "supporting"), Mention("zinc", "Chemical", "supporting")]
-    given = [f"There was {kind}, and later some zinc."]
+    given = [f"There was {kind}.", "Rats ran.", "Some zinc was seen."]
     one = disease(SENTENCE, given, mentions=mentions, regulated_type=None)
     assert propose(ReplaceInside(), one) == [SENTENCE.replace("foxin", "zinc")]
     assert isinstance(propose(ReplaceOutside(EntityPool({"Chemical": [kind]})), one), NoNegative)
@@ -156,7 +156,13 @@ def test_relations_of_both(sentence):
 
 
 @pytest.mark.parametrize(
-    "supporting", ["Then wolfin caused gout.", "We saw foxin, zinc, and wolfin.", "Wolfin rose."]
+    "supporting",
+    [
+        "Then wolfin caused gout.",
+        "We saw foxin, zinc, and wolfin.",
+        "Wolfin rose.",
+        "Wolfin was seen.",
+    ],
 )
 def test_what_the_supporting_set_says_of_another_is_not_taken(supporting):
     mentions = [Mention("wolfin", "Chemical", "supporting", ("W",))]
@@ -164,7 +170,7 @@ def test_what_the_supporting_set_says_of_another_is_not_taken(supporting):
     expected = ["We conclude that <re> wolfin <er> causes <el> gout <le>."]
     refused = NoNegative(MAY_HOLD)
     assert propose(ReplaceInside(), one) == (
-        expected if supporting[0] == "W" and "rose" in supporting else refused
+        expected if supporting == "Wolfin was seen." else refused
     )
 
 

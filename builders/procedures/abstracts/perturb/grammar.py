@@ -44,6 +44,8 @@ def form_third(base: str) -> str:
     >>> form_third("modify"), form_third("suppress")
     ('modifies', 'suppresses')
     """
+    if base == "have":
+        return "has"
     if base.endswith("is"):
         return base[:-2] + "es"
     if base.endswith(("s", "x", "z", "ch", "sh", "o")):
@@ -125,7 +127,7 @@ def uncapitalize_name(name: str, sentences: Iterable[str]) -> str:
 UNFIT = "no name fits its place in part of speech, number or article"
 _PLAIN_WORD = re.compile(r"[a-z]{3,}(?!\w)")
 #: What makes two names of one, or an adjective or a plural of a name.
-_COMPOSED = re.compile(r"[(),;\[\]]|\b(?:and|or|with|plus)\b")
+_COMPOSED = re.compile(r"[(),;\[\]]|\b(?:and|or|with|plus|of|to|for|from|against|in)\b")
 _ADJECTIVE = re.compile(r"[a-z]{2,}(?:ic|ous|ive|ian|al|ed|ar|less)$", re.IGNORECASE)
 _ACRONYM_PLURAL = re.compile(r"[A-Z][A-Z0-9]+s")
 _SINGULAR_ENDS = ("ss", "us", "is", "as", "os", "ys")

@@ -17,6 +17,8 @@ MARKERS = {"regulator": REGULATOR, "regulated": REGULATED}
 NAME = "\ue000"
 #: A word of a masked sentence, a punctuation mark, or a whole name.
 WORD = re.compile(rf"{NAME}+|[^\W_]+(?:[-‐‑–'’][^\W_]+)*|[^\s{NAME}]")  # noqa: RUF001
+#: Words of a long name before its abbreviation, at most, and letters of a short name.
+_MAX_WORDS_OF_LONG, _MAX_SHORT = 2, 2
 _PLACES = {
     role: re.compile(f"{opens} (\\S|\\S.*?\\S) {closes}")
     for role, (opens, closes) in MARKERS.items()
@@ -100,6 +102,35 @@ def mark_names(sentence: str, names: tuple[str, str]) -> MarkedSentence | None:
     return MarkedSentence(sentence, regulator, regulated, _mask(sentence, spans))
 
 
+@lru_cache(maxsize=8)  # the strategies ask of the same mechanism one after the other
+def _other_names(mechanism: Mechanism) -> tuple[frozenset[str], frozenset[str]]:
+    """Return all names of each of the two entities: by concept id, and the long one of "(TNF)"."""
+    text = " ".join(mechanism.sentences)
+    found = []
+    ids = (mechanism.regulator_ids, mechanism.regulated_ids)
+    for name, own in zip(mechanism.names, ids, strict=True):
+        names = {name, *(m.text for m in mechanism.mentions if {*m.ids} & {*own})}
+        for one in find_name(f"({name})", text):
+            names.add(" ".join(text[: one.start()].split()[-_MAX_WORDS_OF_LONG:]))
+        brackets = rf"{re.escape(name)} \(([^()]+)\)"
+        names.update(match[1] for match in re.finditer(brackets, text, re.IGNORECASE))
+        found.append(frozenset(names))
+    return found[0], found[1]
+
+
+def names_both(mechanism: Mechanism, text: str) -> bool:
+    """Return whether a text names both entities, however spelled."""
+    plain = plain_name(text)
+
+    def stands(name: str) -> bool:
+        short = plain_name(name)
+        if len(short) > _MAX_SHORT:
+            return short in plain
+        return bool(find_name(name, text, ignore_case=True))
+
+    return all(any(map(stands, names)) for names in _other_names(mechanism))
+
+
 def find_places(text: str) -> tuple[EntityPlace, EntityPlace] | None:
     """Find the places of regulator and regulated entity; None where markers are malformed."""
     if len(MARKER.findall(text)) != 2 * len(MARKERS):
@@ -151,11 +182,14 @@ def _name_pattern(name: str, ignore_case: bool) -> re.Pattern[str]:
 def plain_name(name: str) -> str:
     r"""Reduce a name to what all its spellings share: no case, Greek letters, dashes or spaces.
 
+    British spellings become American ones.
+
     >>> plain_name("TNF-\N{GREEK SMALL LETTER ALPHA}"), plain_name("Tnf alpha")
     ('tnfalpha', 'tnfalpha')
     """
     spelled = "".join(_spell_greek(c) for c in name.casefold())
-    return "".join(c for c in spelled if c.isalnum())
+    plain = "".join(c for c in spelled if c.isalnum())
+    return plain.replace("ae", "e").replace("oe", "e").replace("our", "or").replace("ph", "f")
 
 
 def spell_plainly(sentence: str) -> str:

@@ -48,6 +48,19 @@ _NEED = r"(?:involved in|(?:required|essential|necessary|responsible|sufficient)
 _FINITE_BEHIND = re.compile(
     rf" (?:{'|'.join(sorted(word_list('modals')))}|is|are|was|were|has|have|had|does|do|did)\b"
 )
+_SUBJECTS = "|".join(sorted(word_list("subjects")))
+#: Before the subject of a past form: the beginning, or what begins a clause; treatment with A.
+_BEFORE_SUBJECT = re.compile(
+    rf"(?:^|^[A-Z][A-Za-z ]*: |^(?:Thus|Here|Moreover|Therefore|Hence), |\bthat(?: the)? |^The "
+    rf"|\b(?i:{_SUBJECTS}) (?:of|with|to|by)(?: {_WORD}){{0,2}} )$"
+)
+#: Behind the second entity of a past form: its end, or how it was; not another verb.
+_PLAIN_TAIL = re.compile(
+    rf"(?: (?:{_SUBJECTS}))?(?:[.,;:)]|$"
+    r"|(?: (?:in|by|at|after|before|during|with|without|through|via|from|for|on|of|under|within"
+    r"|over|to|and|but|or|whereas|while|when|because|\w+ly|\w*fold)\b| \()"
+    r"(?![^,;:.()]* (?:is|are|was|were|has|have|had)\b))"
+)
 _EFFECT = r"(?:effects?|influence|action|impact)"
 _PREPOSITION = r"(?:in|of|by|during|for|on|at|from|through|via|under|upon|against|within|into|to)"
 
@@ -63,6 +76,7 @@ class Relation:
         start: Offset of the term: the words that state the relation.
         end: Offset after the term.
         is_one_of_two: Whether another verb is joined to the term: A binds and activates B.
+        is_backward: Whether B acts on A.
     """
 
     form: str
@@ -71,6 +85,7 @@ class Relation:
     start: int
     end: int
     is_one_of_two: bool
+    is_backward: bool
 
 
 class RelationForms:
@@ -107,6 +122,8 @@ class RelationForms:
             (form, before and re.compile(before, re.IGNORECASE), re.compile(between))
             for form, before, between in forms
         ]
+        past = any_of(inflect(base)[place] for base in bases for place in (2, 3))
+        self._past = re.compile(past)
         finite = {form for base in bases for form in inflect(base)} - {*lists["also_nouns"]}
         self._finite = re.compile(rf"(?<![\w-]){any_of(finite)}")
 
@@ -120,16 +137,36 @@ class RelationForms:
             if match:
                 found = match.groupdict()
                 start, end = match.span("term")
-                if form == "verb" and (
-                    self._finite.search(marked.masked, end, second.start)
-                    or _FINITE_BEHIND.match(marked.masked, second.end)
-                ):
-                    return None  # A induced cells inhibit B, A induced B is low
-                lead = match.start("lead") if "lead" in found else start
+                if form == "verb" and not self._is_statement(marked, start, end):
+                    return None
+                is_by = marked.masked.startswith(" by ", first.end)
                 return Relation(
-                    form, found.get("subject", ""), lead, start, end, bool(found.get("other"))
+                    form,
+                    found.get("subject", ""),
+                    match.start("lead") if "lead" in found else start,
+                    start,
+                    end,
+                    bool(found.get("other")),
+                    form == "passive" or (form == "nominal" and is_by),
                 )
         return None
+
+    def _is_statement(self, marked: MarkedSentence, start: int, end: int) -> bool:
+        """Return whether a verb is the finite one: not in "A induced cells inhibit B".
+
+        Past forms may be participles, "A induced B release was blocked", so what stands around
+        them must be plain.
+        """
+        first, second = marked.in_order
+        masked = marked.masked
+        if self._finite.search(masked, end, second.start) or _FINITE_BEHIND.match(
+            masked, second.end
+        ):
+            return False
+        if not self._past.fullmatch(masked, start, end):
+            return True
+        has_subject = start - first.end > 1 or _BEFORE_SUBJECT.search(masked, 0, first.start)
+        return bool(has_subject and _PLAIN_TAIL.match(masked, second.end))
 
 
 def inflect(verb: str) -> list[str]:

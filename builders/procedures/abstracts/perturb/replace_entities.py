@@ -45,10 +45,19 @@ _STAGES = (MAY_BE_SAME, UNFIT, MAY_HOLD)
 _IN_BRACKETS = re.compile(r" ?\((?:[^()]*[^()\w])?")
 _JOIN = r"(?:\s*(?:,? and/or|,? and|,? or|, as well as| as well as|/|,|\+|-and-))"
 _LISTED = re.compile(rf"(?:{_JOIN} ?[^\s,;.()]+(?: [^\s,;.()]+)?){{0,4}}?{_JOIN} ?", re.IGNORECASE)
-#: A sentence may say the same of another: FGF2 had the same effect, this drug blocked the enzyme.
-_ALIKE = re.compile(
-    r"\b(?:also|too|as well|likewise|similar\w*|same|equal\w*|its?|they|their|both"
+#: Words that may stand for an entity of another sentence: this drug blocked the enzyme.
+_INSTEAD = re.compile(
+    r"\b(?:its?|they|their|both"
     rf"|(?:the|this|that|these|such) (?:{'|'.join(sorted(word_list('general names')))})s?)\b",
+    re.IGNORECASE,
+)
+#: Words by which a sentence may say the same of another: FGF2 had the same effect, IL-8 fell.
+_ALIKE = re.compile(
+    r"\b(?:also|too|as well|likewise|similar\w*|same|equal\w*|like|behav\w+|shar\w+|differ\w*"
+    r"|compar\w+|reproduc\w+|true|greater|more|less|than|effect\w*|lower\w*|high\w*|increas\w+"
+    r"|decreas\w+|reduc\w+|prevent\w*|develop\w*|evident|parallel|rise|rose|fell|fall|elevat\w+"
+    r"|inhibit\w+|block\w+|induc\w+|stimulat\w+|suppress\w+|activat\w+|abolish\w+|chang\w+"
+    r"|respon\w+|treat\w+)\b",
     re.IGNORECASE,
 )
 _REACH = 120
@@ -405,12 +414,14 @@ def may_hold_for(mechanism: Mechanism, entity: str, kept: str, name: str) -> boo
     sentences = mechanism.supporting
     if any(map(_LISTED.fullmatch, _between(entity, name, " ".join(sentences)))):
         return True
-    near = (
-        " ".join(sentences[max(number - 1, 0) : number + 2])
-        for number, sentence in enumerate(sentences)
-        if find_name(name, sentence, ignore_case=True)
-    )
-    return any(find_name(kept, text, ignore_case=True) or _ALIKE.search(text) for text in near)
+    for number, sentence in enumerate(sentences):
+        if find_name(name, sentence, ignore_case=True):
+            near = " ".join(sentences[max(number - 1, 0) : number + 2])
+            if _ALIKE.search(sentence) or _INSTEAD.search(near):
+                return True
+            if find_name(kept, near, ignore_case=True):
+                return True
+    return False
 
 
 def _between(one: str, other: str, text: str) -> Iterator[str]:

@@ -15,7 +15,7 @@ from typing import ClassVar, TypeVar
 
 from ....core.keyed import keyed_number
 from ..mechanisms.mechanism import Mechanism
-from .names import MarkedSentence, find_name, find_places, locate_entities
+from .names import MarkedSentence, find_places, locate_entities, names_both
 
 #: Why no strategy takes a conclusion whose markers are not as expected.
 BROKEN_MARKERS = "the markers are broken or not around the two entities"
@@ -259,6 +259,5 @@ def is_partial(marked: MarkedSentence) -> bool:
 def is_supported(mechanism: Mechanism, says: Callable[[str], bool]) -> bool:
     """Return whether a supporting sentence that names both entities says something."""
     return any(
-        says(sentence) and all(find_name(n, sentence, ignore_case=True) for n in mechanism.names)
-        for sentence in mechanism.supporting
+        names_both(mechanism, sentence) and says(sentence) for sentence in mechanism.supporting
     )

@@ -11,10 +11,19 @@ from typing import ClassVar
 
 from ..mechanisms.mechanism import Mechanism
 from .grammar import UNFIT, replace_name
-from .names import MARKERS, EntityPlace, MarkedSentence, find_name
+from .names import MARKERS, EntityPlace, MarkedSentence, find_name, mark_names, names_both
 from .relations import find_relation
 from .replace_entities import may_be_same
-from .strategy import DENIED, Choices, Perturbed, Proposals, Strategy, TextEdit, is_denied
+from .strategy import (
+    DENIED,
+    Choices,
+    Perturbed,
+    Proposals,
+    Strategy,
+    TextEdit,
+    is_denied,
+    is_supported,
+)
 
 #: The markers of the other role for the regulator and the regulated entity.
 _OTHER_MARKERS = MARKERS["regulated"], MARKERS["regulator"]
@@ -31,11 +40,19 @@ _MUTUAL = re.compile(
     r"|(?:which|and|but) (?:\w+ )?\w+ (?:it|them))\b",
     re.IGNORECASE,
 )
-#: Between a name and the next that it acts on, and one that it is acted on by.
-_ACTS_ON = re.compile(
-    r"\s+(?:\w+ly\s+|also\s+)?(?!(?:and|or|with|of|by|in|to|from)\b)\w+\s+(?:the\s+)?"
+#: Between two names of which the second acts.
+_BY = re.compile(
+    r"\b(?:by|after|following|upon|from|with|given|in|(?:due|response) to|consequence of)"
+    r"(?: [\w-]+){0,2} $"
 )
-_IS_ACTED_ON = re.compile(r"\s+(?:is|are|was|were)\s+(?:\w+\s+){1,2}by\s+(?:the\s+)?")
+#: Behind the second entity, so near: the same of both, in other words.
+_NEAR = 60
+_BACK = re.compile(
+    r"\b(?:its?|they|them|their|both|each|this|these|which|relation\w*|interaction\w*|convers\w+"
+    r"|invers\w+|reciproc\w+|symmetr\w+|bilateral|ways?|two-\w+|loop|circuit|return|opposite"
+    r"|antagonists?|the reverse)\b",
+    re.IGNORECASE,
+)
 
 
 class SwapNames(Strategy):
@@ -75,7 +92,7 @@ class SwapNames(Strategy):
             return UNDIRECTED
         if is_denied(marked):
             return DENIED
-        if is_mutual(mechanism) or _are_named_again(marked) or _is_stated(mechanism):
+        if is_mutual(mechanism) or _are_named_again(marked) or _may_be_stated(marked, mechanism):
             return MUTUAL
         return None
 
@@ -114,27 +131,38 @@ def _are_named_again(marked: MarkedSentence) -> bool:
     return any(find_name(name, part, ignore_case=True) for name in marked.names for part in rest)
 
 
-def _is_stated(mechanism: Mechanism) -> bool:
-    """Return whether a supporting sentence says that the regulated entity acts on its regulator."""
-    regulator, regulated = mechanism.names
+def _may_be_stated(marked: MarkedSentence, mechanism: Mechanism) -> bool:
+    """Return whether the abstract may say that the other one acts.
 
-    def stand(one: str, between: re.Pattern[str], other: str, sentence: str) -> bool:
-        return any(
-            between.fullmatch(sentence, before.end(), after.start())
-            for before in find_name(one, sentence, ignore_case=True)
-            for after in find_name(other, sentence, ignore_case=True)
-        )
-
-    return any(
-        stand(regulated, _ACTS_ON, regulator, sentence)
-        or stand(regulator, _IS_ACTED_ON, regulated, sentence)
-        for sentence in mechanism.supporting
+    So it may where the order of the two in a supporting sentence is that of the other one's acting,
+    or the conclusion goes on about both.
+    """
+    _, second = marked.in_order
+    if _BACK.search(marked.masked, second.end, second.end + _NEAR):
+        return True
+    acts = _regulator_acts(marked)
+    return is_supported(
+        mechanism, lambda text: _regulator_acts(mark_names(text, mechanism.names)) is not acts
     )
+
+
+def _regulator_acts(marked: MarkedSentence | None) -> bool | None:
+    """Return whether the regulator acts in a sentence, by its words or else their order."""
+    if marked is None:
+        return None
+    first, second = marked.in_order
+    relation = find_relation(marked)
+    is_backward = (
+        _BY.search(marked.masked, first.end, second.start) is not None
+        if relation is None
+        else relation.is_backward
+    )
+    return (first == marked.regulator) is not is_backward
 
 
 def is_mutual(mechanism: Mechanism) -> bool:
     """Return whether a sentence says of both entities that they act on each other."""
     return any(
-        _MUTUAL.search(sentence) and all(find_name(name, sentence) for name in mechanism.names)
+        _MUTUAL.search(sentence) and names_both(mechanism, sentence)
         for sentence in mechanism.sentences
     )

@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from ..mechanisms.mechanism import Mechanism
 from .grammar import fit_article
-from .names import NAME, MarkedSentence, find_name, mask_names
+from .names import NAME, MarkedSentence, mask_names, names_both
 from .strategy import Choices, Perturbed, Proposals, Strategy, TextEdit
 
 #: Why no number is replaced.
@@ -119,6 +119,10 @@ def find_numbers(masked: str) -> Iterator[Number]:
             yield Number(*match.span("value"), text, value, (unit, form))
 
 
+#: What may stand for an entity: it increased IL-6 threefold.
+_PRONOUN = re.compile(r"\b(?:it|its|they|their|this|these)\b", re.IGNORECASE)
+
+
 class SwapNumber(Strategy):
     """SN: ``by 40%`` becomes ``by 65%`` where the supporting set has 65%.
 
@@ -150,7 +154,7 @@ class SwapNumber(Strategy):
         stated = {
             one.text
             for sentence in mechanism.supporting
-            if all(find_name(name, sentence, ignore_case=True) for name in mechanism.names)
+            if names_both(mechanism, sentence) or _PRONOUN.search(sentence)
             for one in find_numbers(mask_names(sentence, names))
         }
         known = {(one.value, one.kind) for one in numbers}

@@ -480,6 +480,8 @@ def test_what_the_supporting_set_states_is_no_negative(supporting, is_stated):
         (("PU.1", "GATA1"), "GATA-1 inhibits PU1."),
         (("IL-6", "CRP"), "CRP raises interleukin-6 (IL-6). CRP is low."),
         (("oestradiol", "leptin"), "Leptin inhibits estradiol."),
+        (("estrogens", "androgens"), "Androgen increases estrogen."),
+        (("leptin", "NPY"), "Leptin is inhibited by neuropeptide Y (NPY)."),
         (
             ("TNF", "IL-6"),
             "Tumour necrosis factor (TNF) was seen. IL-6 raised tumour necrosis factor.",

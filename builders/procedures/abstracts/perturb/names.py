@@ -123,7 +123,7 @@ def names_both(mechanism: Mechanism, text: str) -> bool:
     plain = plain_name(text)
 
     def stands(name: str) -> bool:
-        short = plain_name(name)
+        short = plain_name(name).rstrip("s")  # a plural, perhaps
         if len(short) > _MAX_SHORT:
             return short in plain
         return bool(find_name(name, text, ignore_case=True))

@@ -43,7 +43,7 @@ _MUTUAL = re.compile(
 #: Between two names of which the second acts.
 _BY = re.compile(
     r"\b(?:by|after|following|upon|from|with|given|in|(?:due|response) to|consequence of)"
-    r"(?: [\w-]+){0,2} $"
+    r"(?: [\w-]+){0,2} \(?$"
 )
 #: Behind the second entity, so near: the same of both, in other words.
 _NEAR = 60

@@ -1,22 +1,80 @@
-"""The addresses of the Hub of the tests: repositories, commits, large files and downloads."""
+"""The addresses of the Hub of the tests, what it answers with, and how it refuses."""
 
 import base64
+import http
 import json
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from functools import cached_property
 from typing import Any
 from urllib.parse import parse_qs
 
-from hub_answers import Answer, Refusal, answer, refusal
-from hub_store import Repo, is_lfs, short_hash
+from hub_store import Collection, Item, Repo, is_lfs, short_hash
 
 _KINDS = {"models": "", "datasets": "datasets/", "spaces": "spaces/"}
 _NAME = r"(?P<name>[\w.-]+/[\w.-]+)"
 _API = rf"/api/(?P<kind>models|datasets|spaces)/{_NAME}"
 _PLAIN = rf"/(?P<kind>datasets/|spaces/|){_NAME}"
+_SLUG = r"/api/collections/(?P<slug>[\w.-]+/[\w.-]+)"
 _REVISION = r"(?P<revision>refs/\w+/[^/]+|[^/]+)"
+
+
+@dataclass
+class Answer:
+    """An answer: its body comes in parts, whose number of bytes is known before."""
+
+    status: int
+    chunks: Iterable[bytes]
+    n_bytes: int
+    headers: dict[str, str] = field(default_factory=dict)
+
+
+def answer(content, status=200, headers=None):
+    """Answers with JSON."""
+    body = json.dumps(content).encode()
+    return Answer(status, [body], len(body), dict(headers or {}))
+
+
+class Refusal(Exception):  # noqa: N818
+    """A request is refused, with the code and the message by which clients tell why."""
+
+    def __init__(self, status, message, code=None, headers=None, **content):
+        super().__init__(message)
+        headers = {"X-Error-Message": message} | (headers or {})
+        if code:
+            headers["X-Error-Code"] = code
+        self.answer = answer({"error": message} | content, status, headers)
+
+
+def refusal(status, path, has_token):
+    """How the Hub refuses with this status at an address.
+
+    Args:
+        status: Such as 404.
+        path: Of the request.
+        has_token: Whether it came with a token.
+    """
+    of_repository = re.match(r"/api/(models|datasets|spaces)/", path)
+    of_file = "/resolve/" in path
+    if status == 401 and has_token:
+        return Refusal(401, "Invalid credentials in Authorization header")
+    if status == 401:
+        # Clients take this one for a missing repository if the address begins with https, which
+        # ours does not: hence the code.
+        code = "RepoNotFound" if of_repository or of_file else None
+        return Refusal(401, "Invalid username or password.", code)
+    if status == 403:
+        return Refusal(403, "Authorization error.")
+    if status == 404 and of_file:
+        return Refusal(404, "Entry not found", "EntryNotFound")
+    if status == 404 and of_repository:
+        return Refusal(404, "Repository not found", "RepoNotFound")
+    if status == 429:  # huggingface_hub 0.34 reads none of these headers
+        limits = {"RateLimit": '"api";r=0;t=1', "RateLimit-Policy": '"fixed window";"api";q=9;w=9'}
+        return Refusal(429, "Too many requests.", headers={"Retry-After": "1"} | limits)
+    return Refusal(status, http.HTTPStatus(status).phrase)
 
 
 @dataclass
@@ -92,12 +150,12 @@ class Call:
         return commit
 
 
-def respond(call, routes):
+def respond(call):
     """The answer to a request."""
     try:
         if call.has_token and not call.is_known:
             raise refusal(401, call.path, has_token=True)
-        for method, pattern, handler in routes:
+        for method, pattern, handler in ROUTES:
             if method == call.method and (found := re.fullmatch(pattern, call.path)):
                 return handler(call, **found.groupdict(default=""))
         raise Refusal(404, f"No such address: {call.path}")
@@ -122,7 +180,7 @@ def _whoami(call):
             "id": "0" * 24,
             "name": call.hub.user,
             "fullname": call.hub.user,
-            "orgs": [{"type": "org", "name": org, "fullname": org} for org in call.hub.orgs],
+            "orgs": [],
             "auth": {"type": "access_token", "accessToken": token},
         }
     )
@@ -258,14 +316,6 @@ def _tag(call, kind, name, revision):
     return answer({})
 
 
-def _remove_tag(call, kind, name, tag):
-    repo = call.repo(kind, name, writes=True)
-    if tag not in repo.tags:
-        raise Refusal(404, f"Invalid rev id: {tag}", "RevisionNotFound")
-    del repo.tags[tag], repo.tag_messages[tag]
-    return answer({})
-
-
 # ----------------------------------------------------------------------------------- commits
 
 
@@ -378,6 +428,86 @@ def _resolve(call, kind, name, revision, path):
     return Answer(206, blobs.read(digest, start, stop), stop - start, headers)
 
 
+# ------------------------------------------------------------------------------- collections
+
+
+def _found(call, slug):
+    """The collection of a slug, of which the end counts; whoever asks is to write to it."""
+    namespace, _, name = slug.partition("/")
+    call.refuse_others(namespace)
+    collection = call.hub.collections.get(name.rpartition("-")[2])
+    if collection is None or collection.namespace != namespace:
+        raise Refusal(404, "Collection not found")
+    return collection
+
+
+def _described(collection):
+    items = [
+        {"_id": item.object_id, "id": item.name, "type": item.kind, "position": position}
+        | ({"note": {"text": item.note, "html": item.note}} if item.note else {})
+        for position, item in enumerate(collection.items)
+    ]
+    return {
+        "slug": collection.slug,
+        "title": collection.title,
+        "description": collection.description,
+        "owner": {"type": "user", "name": collection.namespace, "fullname": collection.namespace},
+        "items": items,
+        "lastUpdated": stamp(datetime.now(UTC)),
+        "private": collection.private,
+        "theme": "orange",
+        "upvotes": 0,
+        "gating": False,
+        "isUpvotedByUser": False,
+        "position": 0,
+    }
+
+
+def _refuse_long(name, text, n_chars):
+    if text and len(text) > n_chars:
+        raise Refusal(400, f'"{name}" must NOT have more than {n_chars} characters')
+
+
+def _create_collection(call):
+    asked, hub = call.json(), call.hub
+    namespace, description = asked.get("namespace") or hub.user, asked.get("description", "")
+    call.refuse_others(namespace)
+    _refuse_long("description", description, 150)
+    for known in hub.collections.values():
+        if (known.namespace, known.title) == (namespace, asked["title"]):
+            raise Refusal(409, "This collection already exists.", slug=known.slug)
+    made = Collection(namespace, asked["title"], description, bool(asked.get("private")))
+    hub.collections[made.object_id] = made
+    return answer(_described(made))
+
+
+def _get_collection(call, slug):
+    return answer(_described(_found(call, slug)))
+
+
+def _add_item(call, slug):
+    collection, asked = _found(call, slug), call.json()
+    kind, name = asked["item"]["type"], asked["item"]["id"]
+    _refuse_long("note", asked.get("note"), 500)
+    if _KINDS[f"{kind}s"] + name not in call.hub.repos:
+        raise Refusal(404, f"The {kind} {name} does not exist.")
+    if any((item.kind, item.name) == (kind, name) for item in collection.items):
+        raise Refusal(409, "This item is already in the collection.")
+    collection.items.append(Item(kind, name, asked.get("note", "")))
+    return answer(_described(collection))
+
+
+def _update_item(call, slug, object_id):
+    collection, asked = _found(call, slug), call.json()
+    [item] = [item for item in collection.items if item.object_id == object_id]
+    _refuse_long("note", asked.get("note"), 500)
+    item.note = asked.get("note", item.note)
+    if "position" in asked:
+        collection.items.remove(item)
+        collection.items.insert(asked["position"], item)
+    return answer({"success": True})
+
+
 ROUTES = [
     ("GET", r"/api/whoami-v2", _whoami),
     ("POST", r"/api/repos/create", _create),
@@ -391,10 +521,13 @@ ROUTES = [
     ("POST", rf"{_API}/preupload/(?P<revision>.+)", _preupload),
     ("POST", rf"{_API}/commit/(?P<revision>.+)", _commit),
     ("POST", rf"{_API}/tag/(?P<revision>.+)", _tag),
-    ("DELETE", rf"{_API}/tag/(?P<tag>.+)", _remove_tag),
     ("POST", rf"{_PLAIN}\.git/info/lfs/objects/batch", _lfs_batch),
     ("PUT", r"/lfs/(?P<oid>\w+)", _lfs_put),
     ("POST", r"/lfs/(?P<oid>\w+)/verify", _lfs_verify),
     ("HEAD", rf"{_PLAIN}/resolve/{_REVISION}/(?P<path>.+)", _resolve),
     ("GET", rf"{_PLAIN}/resolve/{_REVISION}/(?P<path>.+)", _resolve),
+    ("POST", r"/api/collections", _create_collection),
+    ("GET", _SLUG, _get_collection),
+    ("POST", rf"{_SLUG}/items", _add_item),
+    ("PATCH", rf"{_SLUG}/items/(?P<object_id>\w+)", _update_item),
 ]

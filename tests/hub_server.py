@@ -1,30 +1,71 @@
 """A Hub on loopback that the real clients speak to: repositories, commits, LFS, tags, downloads.
 
 It can be told to fail; see ``Fault``. As a process of its own, it serves until its standard input
-ends or it is terminated: ``python tests/hub_server.py --port 0``; its address is the first line.
+ends: ``python tests/hub_server.py``; its address is the first line.
 """
 
-import argparse
-import contextlib
 import hashlib
+import re
 import secrets
-import signal
 import subprocess
 import sys
 import threading
+from collections.abc import Callable
 from contextlib import contextmanager
+from dataclasses import dataclass
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from urllib.parse import parse_qs, unquote, urlsplit
 
-import hub_collections
 import hub_routes
-from hub_answers import refusal
-from hub_faults import Fault, flipped, torn
 from hub_store import CHUNK_BYTES, Blobs
 
-__all__ = ["Fault", "Hub", "hub_in_a_process", "running_hub"]
 
-_ROUTES = hub_routes.ROUTES + hub_collections.ROUTES
+@dataclass
+class Fault:
+    """What goes wrong with requests.
+
+    Attributes:
+        method: Of the request, such as ``POST``.
+        path: A regular expression that is found in its path.
+        action: A status to answer with, as the Hub does when it refuses; ``drop``, the connection
+            is closed without an answer; ``cut``, it is closed when half of the request's body has
+            come; ``tear``, half of the answer is sent; ``flip``, a byte of the answer is another
+            one, or of the content that a PUT brings; ``lose``, it is carried out, and then
+            dropped; or ``hang``, there is no answer for ``Hub.hang_s`` seconds, and then it is
+            dropped. A function is called, and then all goes well.
+        times: How often; afterwards all is well.
+    """
+
+    method: str
+    path: str
+    action: int | str | Callable[[], None]
+    times: int = 1
+
+    def strikes(self, method, path):
+        """Whether it is the turn of this request."""
+        if method != self.method or not re.search(self.path, path) or self.times < 1:
+            return False
+        self.times -= 1
+        return True
+
+
+def torn(chunks, n_bytes):
+    """The first bytes of a content that comes in parts."""
+    for chunk in chunks:
+        if n_bytes <= 0:
+            return
+        yield chunk[:n_bytes]
+        n_bytes -= len(chunk)
+
+
+def flipped(chunks, at):
+    """A content that comes in parts, with one bit of the byte at a place changed."""
+    for chunk in chunks:
+        if 0 <= at < len(chunk):
+            yield chunk[:at] + bytes([chunk[at] ^ 1]) + chunk[at + 1 :]
+        else:
+            yield chunk
+        at -= len(chunk)
 
 
 class Hub(ThreadingHTTPServer):
@@ -38,7 +79,6 @@ class Hub(ThreadingHTTPServer):
         requests: Methods and paths of all requests, in their order.
         token: Of our user. Who writes or reads what is private without it is refused.
         user: Our user's name.
-        orgs: Organizations of which our user is told to be a member.
         forbidden: Namespaces our user may not write to, and whose private repositories are hidden.
         hang_s: How long a request that is to hang does so, unless the server stops before.
     """
@@ -46,11 +86,11 @@ class Hub(ThreadingHTTPServer):
     daemon_threads = True
     disable_nagle_algorithm = True
 
-    def __init__(self, port=0):
-        super().__init__(("127.0.0.1", port), _Handler)
+    def __init__(self):
+        super().__init__(("127.0.0.1", 0), _Handler)
         self.repos, self.collections, self.blobs = {}, {}, Blobs()
         self.faults, self.requests = [], []
-        self.token, self.user, self.orgs, self.forbidden = "hf_secret", "someone", [], set()
+        self.token, self.user, self.forbidden = "hf_secret", "someone", set()
         self.signature, self.hang_s = secrets.token_hex(8), 60
         self.lock, self.stopped = threading.RLock(), threading.Event()
 
@@ -109,13 +149,13 @@ class _Handler(BaseHTTPRequestHandler):
                 server.stopped.wait(server.hang_s)
             if not isinstance(action, int):
                 return self._hang_up()
-            return self._send(refusal(action, path, call.has_token).answer)
+            return self._send(hub_routes.refusal(action, path, call.has_token).answer)
         if self.command == "PUT":  # many large files may come at once
-            answer = hub_routes.respond(call, _ROUTES)
+            answer = hub_routes.respond(call)
         else:
             _ = call.body  # before the others have to wait for us
             with server.lock:
-                answer = hub_routes.respond(call, _ROUTES)
+                answer = hub_routes.respond(call)
         for _ in chunks:
             pass
         return self._hang_up() if action == "lose" else self._send(answer, action)
@@ -155,9 +195,9 @@ class _Handler(BaseHTTPRequestHandler):
 
 
 @contextmanager
-def running_hub(port=0):
+def running_hub():
     """A Hub while the block runs."""
-    hub = Hub(port)
+    hub = Hub()
     thread = threading.Thread(target=hub.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True)
     thread.start()
     try:
@@ -177,15 +217,7 @@ def hub_in_a_process():
         yield process.stdout.readline().strip()  # afterwards, its standard input is closed
 
 
-def _main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--port", type=int, default=0, help="0: any that is free")
-    arguments = parser.parse_args()
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit())
-    with running_hub(arguments.port) as hub, contextlib.suppress(KeyboardInterrupt):
-        print(hub.url, flush=True)
-        sys.stdin.read()
-
-
 if __name__ == "__main__":
-    _main()
+    with running_hub() as _hub:
+        print(_hub.url, flush=True)
+        sys.stdin.read()

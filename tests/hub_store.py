@@ -169,10 +169,7 @@ class Collection:
     title: str
     description: str = ""
     private: bool = False
-    theme: str = "orange"
-    position: int = 0
     items: list[Item] = field(default_factory=list)
-    updated: datetime = field(default_factory=lambda: datetime.now(UTC))
     object_id: str = field(default_factory=lambda: secrets.token_hex(12))
 
     @property

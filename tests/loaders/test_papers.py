@@ -390,139 +390,105 @@ def test_archives_that_are_damaged_or_hold_nothing(read):
 # Bad input
 
 
-@pytest.mark.parametrize(
-    ("content", "name", "reason", "line", "detail"),
-    [
-        ("", "a.xml", "no text", 0, "the file is empty"),
-        (b"%PDF-1.5\n%\xe2\xe3", "a.xml", "unknown format", 0, "a PDF"),
-        (b"PK\x03\x04abc", "a.json", "unknown format", 0, "a zip archive"),
-        (b"\0" * 600, "a.xml", "unknown format", 0, "begins with"),
-        ("just text", "a", "unknown format", 0, "begins with b'just text'"),
-        ("<!doctype HTML><p>Not found", "a.xml", "unknown format", 0, "a web page"),
-        ("<PAPER><S>\n</PAPER>", "a.xml", "malformed", 2, "mismatched tag"),
-        ("<PAPER><S sid='1'>A.</S>", "a.xml", "malformed", 1, "no element found"),
-        ("<PAPER><S sid='1'>A\0.</S></PAPER>", "a.xml", "malformed", 1, "invalid token"),
-        (b"<PAPER><S>\xff</S></PAPER>", "a.xml", "malformed", 1, "invalid token"),
-        (
-            b"<?xml version='1.0' encoding='klingon'?><PAPER/>",
-            "a.xml",
-            "malformed",
-            1,
-            "unknown encoding: klingon",
-        ),
-        ("<rss/>", "a.xml", "unknown format", 0, "the root is <rss>, expected <PAPER>, <TEI>"),
-        ("<TEI/>", "a.xml", "no text", 0, "the paper 'a' has no sentence"),
-        ("<article/>", "a.xml", "no text", 0, "the paper 'a' has no sentence"),
-        ("<PAPER><S sid='0'>A title</S></PAPER>", "a.xml", "no text", 0, "'a' has no sentence"),
-        ("<PAPER><S>&nbsp;</S></PAPER>", "a.xml", "malformed", 1, "undefined entity"),
-        (samples.JATS.replace("nbsp", "fox"), "a.xml", "malformed", 8, "&fox; is not known"),
-        (samples.LAUGHS, "a.xml", "malformed", 1, "declares the entity 'a'"),
-        (
-            '<!DOCTYPE PAPER [<!ENTITY x SYSTEM "secret">]><PAPER><S>&x;</S></PAPER>',
-            "a.xml",
-            "malformed",
-            1,
-            "declares the entity 'x'",
-        ),
-        (
-            '<!DOCTYPE PAPER [<!ENTITY % x SYSTEM "secret"> %x;]><PAPER/>',
-            "a.xml",
-            "malformed",
-            1,
-            "declares the entity 'x'",
-        ),
-        ("<TEI><text><body>" + "<p>" * 9000, "a.xml", "malformed", 1, "no element found"),
-        (
-            f"<TEI><text><body>{'<p>' * 9000}{'</p>' * 9000}</body></text></TEI>",
-            "a.xml",
-            "malformed",
-            0,
-            "too many to follow",
-        ),
-        ("[1, 2]", "a.json", "malformed", 0, "expected a JSON object, got list"),
-        ('{"id":\n"a"', "a.json", "malformed", 2, "not JSON"),
-        ("{}", "a.json", "unknown format", 0, "the keys of the object are none"),
-        ('{"corpusid": 1}', "a.json", "unknown format", 0, "are 'corpusid'"),
-        (gzip.compress(b"{}" * 99, mtime=0)[:-12], "a.json", "unreadable", 0, "to its end"),
-        (b"\x1f\x8bnot gzip", "a.json", "unreadable", 0, "to its end"),
-        (b"\xfd7zXZ\x00nothing", "a", "unreadable", 0, "to its end"),
-        (b"PAR1 and no more", "a", "unreadable", 0, "to its end"),
-        (
-            gzip.compress(b"PAR1 and more", mtime=0),
-            "a",
-            "unknown format",
-            0,
-            "a Parquet file, compressed",
-        ),
+EXTERNAL = '<!DOCTYPE PAPER [<!ENTITY x SYSTEM "secret">]><PAPER><S>&x;</S></PAPER>'
+PARAMETER = '<!DOCTYPE PAPER [<!ENTITY % x SYSTEM "secret"> %x;]><PAPER/>'
+DEEP = f"<TEI><text><body>{'<p>' * 9000}{'</p>' * 9000}</body></text></TEI>"
+#: Content, the line where it is wrong, and what is said, by reason; files of JSON begin with {.
+BAD = {
+    "no text": [
+        ("", 0, "the file is empty"),
+        ("<TEI/>", 0, "the paper 'a' has no sentence"),
+        ("<article/>", 0, "the paper 'a' has no sentence"),
+        ("<PAPER><S sid='0'>A title</S></PAPER>", 0, "'a' has no sentence"),
     ],
-)
-def test_bad_files_are_reported(read, content, name, reason, line, detail):
-    skipped = only(read(content, name))
-    assert isinstance(skipped, SkippedPaper)
-    assert (skipped.reason, skipped.line) == (reason, line), skipped
-    assert detail in skipped.detail
+    "unknown format": [
+        (b"%PDF-1.5\n%\xe2\xe3", 0, "a PDF"),
+        (b"PK\x03\x04abc", 0, "a zip archive"),
+        (b"\0" * 600, 0, "begins with"),
+        ("<!doctype HTML><p>Not found", 0, "a web page"),
+        ("<rss/>", 0, "the root is <rss>, expected <PAPER>, <TEI>"),
+        ("{}", 0, "the keys of the object are none"),
+        ('{"corpusid": 1}', 0, "are 'corpusid'"),
+        (gzip.compress(b"PAR1 and more", mtime=0), 0, "a Parquet file, compressed"),
+    ],
+    "malformed": [
+        ("<PAPER><S>\n</PAPER>", 2, "mismatched tag"),
+        ("<PAPER><S sid='1'>A.</S>", 1, "no element found"),
+        (b"<PAPER><S>\xff</S></PAPER>", 1, "invalid token"),
+        (b"<?xml version='1.0' encoding='klingon'?><PAPER/>", 1, "unknown encoding: klingon"),
+        ("<PAPER><S>&nbsp;</S></PAPER>", 1, "undefined entity"),
+        (samples.JATS.replace("nbsp", "fox"), 8, "&fox; is not known"),
+        (samples.LAUGHS, 1, "declares the entity 'a'"),
+        (EXTERNAL, 1, "declares the entity 'x'"),
+        (PARAMETER, 1, "declares the entity 'x'"),
+        (DEEP, 0, "too many to follow"),
+        ("[1, 2]", 0, "expected a JSON object, got list"),
+        ('{"id":\n"a"', 2, "not JSON"),
+    ],
+    "unreadable": [
+        (gzip.compress(b"{}" * 99, mtime=0)[:-12], 0, "to its end"),
+        (b"\x1f\x8bnot gzip", 0, "to its end"),
+        (b"\xfd7zXZ\x00nothing", 0, "to its end"),
+        (b"PAR1 and no more", 0, "to its end"),
+    ],
+}
 
 
-@pytest.mark.parametrize(
-    ("line", "reason", "detail"),
-    [
-        ("{", "malformed", "not JSON"),
-        ("7", "malformed", "expected a JSON object, got int"),
-        ('{"id": "a", "text": "\\ud800"}', "malformed", "not JSON"),
-        ('{"id": "a", "text": "\0"}', "malformed", "not JSON"),
-        (b'{"id": "a", "text": "\xff"}', "malformed", "not JSON"),
-        ("[" * 2000, "malformed", "not JSON"),
-        ('{"text": "A."}', "malformed", "id: expected text, got none"),
-        ('{"id": " ", "text": "A."}', "malformed", "id: expected text, got none"),
-        ('{"id": true, "text": "A."}', "malformed", "id: expected text, got bool"),
-        ('{"id": "a", "text": ""}', "no text", "the paper 'a' has no sentence"),
-        ('{"id": "a", "sections": []}', "no text", "the paper 'a' has no sentence"),
-        ('{"id": "a", "text": 7}', "malformed", "text: expected text, got int"),
-        ('{"id": "a", "domain": 7, "text": "A."}', "malformed", "domain: expected text, got int"),
-        ('{"id": "a", "sentences": "A."}', "malformed", "sentences: expected a list of sentences"),
-        ('{"id": "a", "sentences": ["", 7]}', "malformed", "expected sentences, got int"),
-        ('{"id": "a", "abstract": [null]}', "malformed", "abstract.sentences: expected sentences"),
-        ('{"id": "a", "sections": {}}', "malformed", "sections: expected a list, got dict"),
-        ('{"id": "a", "sections": [7]}', "malformed", "sections[0]: expected an object, got int"),
-        ('{"id": "a", "sections": [{"txt": ""}]}', "malformed", "got 'txt'"),
-        (
-            '{"id": "a", "sections": [{"title": 1, "text": "A."}]}',
-            "malformed",
-            "sections[0].title: expected text, got int",
-        ),
-        (
-            '{"id": "a", "sections": [{"paragraphs": ["A.", {"b": 1}]}]}',
-            "malformed",
-            "sections[0].paragraphs: expected a list of sentences, got dict",
-        ),
-        ('{"id": "a", "paragraphs": "A."}', "malformed", "paragraphs: expected a list, got str"),
-        ('{"paper_id": "a", "body_text": {}}', "no text", "has no sentence"),
-        ('{"paper_id": "a", "body_text": 7}', "malformed", "body_text: expected a list, got int"),
-        ('{"paper_id": "a", "body_text": [7]}', "malformed", "body_text[0]: expected an object"),
-        ('{"paper_id": "a", "body_text": [{}]}', "malformed", "body_text[0].text: expected text"),
-        (
-            '{"paper_id": "a", "body_text": [{"text": "A.", "section": 1}]}',
-            "malformed",
-            "body_text[0].section: expected text, got int",
-        ),
-        ('{"paper_id": "a", "grobid_parse": 7}', "malformed", "grobid_parse: expected an object"),
-        ('{"paper_id": "a", "grobid_parse": null}', "no text", "has no sentence"),
-        ('{"paper_id": [], "body_text": []}', "malformed", "paper_id: expected text, got list"),
-        (
-            '{"paper_id": "a", "metadata": [1], "body_text": []}',
-            "malformed",
-            "metadata: expected an object, got list",
-        ),
-    ],
-)
-def test_a_bad_line_is_reported_and_the_rest_read(read, line, reason, detail):
-    line = line if isinstance(line, bytes) else line.encode()
-    content = b"\xef\xbb\xbf" + lines(samples.FLAT) + line + b"\n \n" + lines(samples.PLAIN)
-    for name in ("a.jsonl", "a"):
-        first, skipped, last = read(content, name)
-        assert (first.id, first.line, last.id, last.line) == ("7", 1, "a1", 4)
-        assert (skipped.line, skipped.reason) == (2, reason), skipped
+@pytest.mark.parametrize("reason", BAD)
+def test_bad_files_are_reported(read, reason):
+    for content, line, detail in BAD[reason]:
+        skipped = only(read(content, "a.json" if content[:1] in ("{", "[") else "a.xml"))
+        assert (skipped.reason, skipped.line) == (reason, line), skipped
         assert detail in skipped.detail
+
+
+#: What is wrong with a line of JSON, and what is said.
+BAD_LINES = [
+    ("{", "not JSON"),
+    ("7", "expected a JSON object, got int"),
+    ('{"id": "a", "text": "\\ud800"}', "not JSON"),
+    (b'{"id": "a", "text": "\xff"}', "not JSON"),
+    ("[" * 2000, "not JSON"),
+    ('{"id": " ", "text": "A."}', "id: expected text, got none"),
+    ('{"id": true, "text": "A."}', "id: expected text, got bool"),
+    ('{"id": "a", "text": 7}', "text: expected text, got int"),
+    ('{"id": "a", "domain": 7, "text": "A."}', "domain: expected text, got int"),
+    ('{"id": "a", "sentences": "A."}', "sentences: expected a list of sentences"),
+    ('{"id": "a", "sentences": ["", 7]}', "expected sentences, got int"),
+    ('{"id": "a", "abstract": [null]}', "abstract.sentences: expected sentences"),
+    ('{"id": "a", "sections": {}}', "sections: expected a list, got dict"),
+    ('{"id": "a", "sections": [7]}', "sections[0]: expected an object, got int"),
+    ('{"id": "a", "sections": [{"txt": ""}]}', "got 'txt'"),
+    ('{"id": "a", "sections": [{"title": 1, "text": "A."}]}', "sections[0].title: expected text"),
+    ('{"id": "a", "sections": [{"paragraphs": [{"b": 1}]}]}', "expected a list of sentences, got"),
+    ('{"id": "a", "paragraphs": "A."}', "paragraphs: expected a list, got str"),
+    ('{"paper_id": "a", "body_text": 7}', "body_text: expected a list, got int"),
+    ('{"paper_id": "a", "body_text": [7]}', "body_text[0]: expected an object"),
+    ('{"paper_id": "a", "body_text": [{}]}', "body_text[0].text: expected text"),
+    (
+        '{"paper_id": "a", "body_text": [{"text": "A.", "section": 1}]}',
+        "[0].section: expected text",
+    ),
+    ('{"paper_id": "a", "grobid_parse": 7}', "grobid_parse: expected an object"),
+    ('{"paper_id": [], "body_text": []}', "paper_id: expected text, got list"),
+    ('{"paper_id": "a", "metadata": [1], "body_text": []}', "metadata: expected an object"),
+    ('{"id": "a", "text": ""}', "has no sentence"),
+    ('{"id": "a", "sections": []}', "has no sentence"),
+    ('{"paper_id": "a", "body_text": {}}', "has no sentence"),
+    ('{"paper_id": "a", "grobid_parse": null}', "has no sentence"),
+]
+
+
+def test_a_bad_line_is_reported_and_the_rest_read(read):
+    bad = [line if isinstance(line, bytes) else line.encode() for line, _ in BAD_LINES]
+    content = [b"\xef\xbb\xbf" + lines(samples.FLAT), *(b"%b\n \n" % line for line in bad)]
+    for name in ("a.jsonl", "a"):
+        first, *skipped, last = read(b"".join([*content, lines(samples.PLAIN)]), name)
+        assert (first.id, first.line, last.id) == ("7", 1, "a1")
+        for number, (one, (line, detail)) in enumerate(zip(skipped, BAD_LINES, strict=True)):
+            assert one.line == 2 + 2 * number
+            assert one.reason == ("no text" if "no sentence" in detail else "malformed"), line
+            assert detail in one.detail
 
 
 def test_what_is_after_the_cut_of_a_shard_is_reported(read):

@@ -1,6 +1,4 @@
 import re
-import subprocess
-import sys
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 from multiprocessing import get_context
 
@@ -245,12 +243,3 @@ def test_sentences_do_not_depend_on_what_was_cut_before():
     for method in ("fork", "spawn"):
         with ProcessPoolExecutor(2, mp_context=get_context(method)) as processes:
             assert list(processes.map(split_sentences, texts, chunksize=20)) == expected
-
-
-def test_importing_loads_nothing():
-    program = (
-        "import sys; import nlihub.loaders.corpora.papers.sentences as s; "
-        "print('nupunkt' in sys.modules, s._load_punkt.cache_info().currsize)"
-    )
-    ran = subprocess.run([sys.executable, "-c", program], capture_output=True, check=True)
-    assert ran.stdout == b"False 0\n"

@@ -3,8 +3,7 @@
 import json
 
 import pytest
-from hub_faults import Fault
-from hub_server import running_hub
+from hub_server import Fault, running_hub
 from hub_store import Commit
 from hub_users import KEY, REPO, Publisher
 

@@ -5,8 +5,7 @@ import re
 
 import pytest
 import yaml
-from hub_faults import Fault
-from hub_server import running_hub
+from hub_server import Fault, running_hub
 from hub_users import KEY, REPO, Publisher, use
 from nlihub.builders.versions.card import split_card
 from nlihub.builders.versions.manifest import Manifest

@@ -6,7 +6,7 @@ import signal
 
 import huggingface_hub
 import pytest
-from hub_faults import Fault
+from hub_server import Fault
 from hub_users import KEY, REPO
 
 pytestmark = pytest.mark.slow

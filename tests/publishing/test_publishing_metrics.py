@@ -4,7 +4,7 @@ import json
 from importlib import import_module
 
 import pytest
-from hub_faults import Fault
+from hub_server import Fault
 from hub_users import use
 from nlihub.loaders.errors import UsageError
 from nlihub.metrics import METRICS

@@ -14,7 +14,6 @@ from nlihub.loaders.errors import CorpusError, SourceNotFoundError, UnknownNameE
 import nlihub
 
 MARKED = "We conclude that <re> foxin <er> inhibits <el> henase <le> in hens."
-NEED_NOTHING = "SEN,SEP,VNeg,LPR"
 
 
 def run(*arguments, **options):
@@ -54,21 +53,20 @@ def apply_edits(line):
 # ---- Formats, and what is written.
 
 
-@pytest.mark.parametrize("kind", ["pubtator", "bioc.json", "bioc.xml", "jsonl"])
-def test_every_format_gives_the_same(write, kind):
+def test_every_format_gives_the_same(write):
     record = {
         "pmid": 7, "conclusion": MARKED, "supporting_set": BODY.split(" We conclude")[0],
         "regulator_type": "Gene", "regulated_type": "Gene",
     }  # fmt: skip
-    text = {
-        "pubtator": pubtator(),
-        "bioc.json": json.dumps(bioc()),
-        "bioc.xml": bioc_xml(bioc()),
-        "jsonl": json_lines(record),
-    }[kind]
-    done = run(write(text, f"file.{kind}"))
-    assert done.returncode == 0, done.stderr
-    found = lines(done.stdout)
+    texts = {
+        "a.jsonl": json_lines(record),
+        "a.pubtator": pubtator(),
+        "a.bioc.json": json.dumps(bioc()),
+        "a.bioc.xml": bioc_xml(bioc()),
+    }
+    first, *others = [run(write(text, name)) for name, text in texts.items()]
+    assert {other.stdout for other in others} == {first.stdout}
+    found = lines(first.stdout)
     assert [line["id"] for line in found] == ["7-SEN", "7-SEP", "7-VNeg", "7-LPR"]
     assert found[0] == {
         "id": "7-SEN",
@@ -86,33 +84,19 @@ def test_every_format_gives_the_same(write, kind):
         "regulated": "henase",
     }
     assert all(apply_edits(line) == line["negative"] != line["positive"] for line in found)
-    assert table(done.stderr) == {
-        "mechanisms": (1,),
-        "SEN: made": (1, 1),
-        "SEP: made": (1, 1),
-        "SRE: made": (0, 0),
-        "SRE: no other entity of its type in the supporting set": (1,),
-        "SREO: made": (0, 0),
-        "SREO: no entity of its type in the pool that is not in the abstract": (1,),
-        "VNeg: made": (1, 1),
-        "SN: made": (0, 0),
-        "SN: no number in the conclusion": (1,),
-        "LPR: made": (1, 1),
-    }
+    for done in (first, *others):
+        told = table(done.stderr)
+        assert {told.pop(f"{name}: made") for name in ("SEN", "SEP", "VNeg", "LPR")} == {(1, 1)}
+        assert {told.pop(f"{name}: made") for name in ("SRE", "SREO", "SN")} == {(0, 0)}
+        assert set(told.values()) == {(1,)}  # the mechanism, and why the others were not made
 
 
-@pytest.mark.parametrize("supporting", [{}, {"supporting_set": []}, {"supp_set": ""}])
-def test_a_record_needs_no_supporting_set(write, supporting):
-    path = write(json_lines({"id": "a-1", "conclusion": MARKED, **supporting}))
-    done = run(path, "--strategies", NEED_NOTHING)
-    assert [line["id"] for line in lines(done.stdout)] == [
-        "a-1-SEN",
-        "a-1-SEP",
-        "a-1-VNeg",
-        "a-1-LPR",
-    ]
-    assert {line["premise"] for line in lines(done.stdout)} == {""}
-    assert done.returncode == 0
+def test_a_record_needs_no_supporting_set(write):
+    for supporting in ({}, {"supporting_set": []}, {"supp_set": ""}):
+        path = write(json_lines({"id": "a-1", "conclusion": MARKED, **supporting}))
+        found = lines(run(path, "--strategies", "SEN,SEP,VNeg,LPR").stdout)
+        assert [line["id"] for line in found] == ["a-1-SEN", "a-1-SEP", "a-1-VNeg", "a-1-LPR"]
+        assert {line["premise"] for line in found} == {""}
 
 
 def test_an_output_file_and_the_counts_in_json(write, tmp_path):
@@ -251,44 +235,40 @@ def test_what_is_skipped_is_cut_short(write):
     assert table(done.stderr)["record skipped: broken markers"] == (12,)
 
 
-@pytest.mark.parametrize(
-    ("arguments", "code", "expected"),
-    [
-        ([], 2, "FILES requires an argument"),
-        (["{tmp}/absent.jsonl"], 2, "There is no file"),
-        (["{empty}"], 1, "they are empty"),
-        (["{good}", "--strategies", "SEN,VNeq"], 2, "Did you mean 'VNeg'"),
-        (["{good}", "--strategies", ","], 2, "not a list of names"),
-        (["{good}", "--strategies", "SEN,SEN"], 2, "given twice: SEN"),
-        (["{good}", "--limit", "0"], 2, "--limit"),
-        (["{good}", "--json"], 2, "needs --output"),
-        (["{good}", "--phrase-sets", "papers"], 2, "Did you mean 'paper'"),
-        (["{good}", "--pool", "{good}"], 2, "holds no entities"),
-        (["{good}", "--pool", "{empty}"], 2, "holds no entities"),
-        (["{good}", "--antonyms", "{good}"], 2, "holds no antonyms"),
-        (["{good}", "--strategies", "SEN", "--pool", "{good}"], 2, "The pool is for SREO alone"),
-        (["{good}", "--strategies", "SEN", "--antonyms", "{good}"], 2, "are for LPR alone"),
-        (["{good}", "--output", "{good}"], 2, "one of the files that are read"),
-        (["{good}", "--output", "{tmp}"], 2, "is not a plain file"),
-    ],
-)
-def test_exit_codes_and_messages(write, tmp_path, arguments, code, expected):
+#: Arguments, and what is said of them.
+WRONG = {
+    "": "FILES requires an argument",
+    "{tmp}/absent.jsonl": "There is no file",
+    "{good} --strategies SEN,VNeq": "Did you mean 'VNeg'",
+    "{good} --strategies ,": "not a list of names",
+    "{good} --strategies SEN,SEN": "given twice: SEN",
+    "{good} --limit 0": "--limit",
+    "{good} --json": "needs --output",
+    "{good} --phrase-sets papers": "Did you mean 'paper'",
+    "{good} --pool {good}": "holds no entities",
+    "{good} --pool {empty}": "holds no entities",
+    "{good} --pool {half}": "holds no entities",
+    "{good} --antonyms {good}": "holds no antonyms",
+    "{good} --strategies SEN --pool {good}": "The pool is for SREO alone",
+    "{good} --strategies SEN --antonyms {good}": "are for LPR alone",
+    "{good} --output {good}": "one of the files that are read",
+    "{good} --output {tmp}": "is not a plain file",
+    "{empty} --output {good}": "they are empty",
+}
+
+
+@pytest.mark.parametrize("arguments", WRONG)
+def test_exit_codes_and_messages(write, tmp_path, arguments):
     text = json_lines({"id": 1, "conclusion": MARKED}, {"id": 2, "conclusion": MARKED})
     places = {"tmp": tmp_path, "good": write(text), "empty": write("", "empty.jsonl")}
-    done = run(*[argument.format(**places) for argument in arguments])
-    assert done.returncode == code, done.stderr
-    assert expected in " ".join(done.stderr.split())
+    places["half"] = write('{"Gene": ["\\ud800"]}', "pool.json")  # of a character
+    done = run(*[argument.format(**places) for argument in arguments.split()])
+    assert done.returncode == (1 if arguments.startswith("{empty}") else 2), done.stderr
+    assert WRONG[arguments] in " ".join(done.stderr.split())
     assert done.stdout == ""
     assert "Traceback" not in done.stderr
-    assert places["good"].read_text() == text
-    assert {path.name for path in tmp_path.iterdir()} == {"records.jsonl", "empty.jsonl"}
-
-
-def test_a_pool_that_no_text_can_be_written_of_is_refused(write):
-    pool = write('{"Gene": ["\\ud800"]}', "pool.json")
-    done = run(write(json_lines({"id": 1, "conclusion": MARKED})), "--pool", pool)
-    assert done.returncode == 2
-    assert "holds no entities" in done.stderr
+    assert places["good"].read_text() == text  # an output stays as it was
+    assert len(list(tmp_path.iterdir())) == 3
 
 
 def test_a_folder_gives_its_files(write, tmp_path):
@@ -296,14 +276,6 @@ def test_a_folder_gives_its_files(write, tmp_path):
         write(json_lines({"id": name, "conclusion": MARKED}), name)
     done = run(tmp_path, "--strategies", "SEN")
     assert [line["pmid"] for line in lines(done.stdout)] == ["a.jsonl", "b.jsonl"]
-
-
-def test_an_output_stays_as_it_was_where_nothing_is_made(write, tmp_path):
-    output = write("before", "out.jsonl")
-    done = run(write(json_lines({"id": 1, "conclusion": "none"})), "--output", output)
-    assert done.returncode == 1
-    assert output.read_text() == "before"
-    assert len(list(tmp_path.iterdir())) == 2
 
 
 # ---- From Python.
@@ -335,18 +307,18 @@ def test_a_mechanism_with_everything():
 
 
 def test_wrong_use_from_python(write, tmp_path):
-    with pytest.raises(UsageError, match="broken markers: expected"):
-        nlihub.perturbation.perturb("<re> A <er> works.")
-    with pytest.raises(UnknownNameError, match="Did you mean 'SEN'"):
-        nlihub.perturbation.perturb(MARKED, ["sen"])
-    with pytest.raises(UsageError, match="0 negatives"):
-        nlihub.perturbation.perturb_all(MARKED, limit=0)
-    with pytest.raises(SourceNotFoundError):
-        nlihub.perturbation.perturb_files(tmp_path / "no", tmp_path / "out")
-    with pytest.raises(UsageError, match="0 negatives"):
-        nlihub.perturbation.perturb_files(write(""), tmp_path / "out", limit=0)
-    with pytest.raises(CorpusError, match="they are empty"):
-        nlihub.perturbation.perturb_files([], tmp_path / "out")
+    perturb, perturb_all = nlihub.perturbation.perturb, nlihub.perturbation.perturb_all
+    perturb_files, out = nlihub.perturbation.perturb_files, tmp_path / "out"
+    for error, message, call in (
+        (UsageError, "broken markers: expected", lambda: perturb("<re> A <er> works.")),
+        (UnknownNameError, "Did you mean 'SEN'", lambda: perturb(MARKED, ["sen"])),
+        (UsageError, "0 negatives", lambda: perturb_all(MARKED, limit=0)),
+        (SourceNotFoundError, "no file", lambda: perturb_files(tmp_path / "no", out)),
+        (UsageError, "0 negatives", lambda: perturb_files(write(""), out, limit=0)),
+        (CorpusError, "they are empty", lambda: perturb_files([], out)),
+    ):
+        with pytest.raises(error, match=message):
+            call()
 
 
 @pytest.mark.parametrize(

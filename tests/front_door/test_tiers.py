@@ -27,8 +27,10 @@ def first_tier(room):
 
 
 def texts_that_lead(node):
-    """The texts with which each call, list or tuple begins."""
+    """The texts with which each call, list or tuple begins, and the functions that are called."""
     for part in ast.walk(node):
+        if isinstance(part, ast.Call):
+            yield [ast.unparse(part.func).rpartition(".")[2]]
         if isinstance(part, (ast.Call, ast.List, ast.Tuple)):
             elements = part.args if isinstance(part, ast.Call) else part.elts
             constants = takewhile(lambda e: isinstance(e, ast.Constant), elements)

@@ -37,84 +37,63 @@ def test_a_restriction_that_names_an_absent_variable_still_narrows(bank_files):
     assert pattern.fillers["NP2"] == ("the barn", "the mill", "the old mill")
 
 
-def planted(old, new, expected):
-    return pytest.param(PATTERNS.replace(old, new), expected, id=expected[:40])
+BOMB = '<!DOCTYPE p [<!ENTITY a "ha"><!ENTITY b "&a;&a;"><!ENTITY c SYSTEM "file:///etc/passwd">]>'
+SR = "<SR>walk_into(NP1,NP2)</SR>"
+EX = "Amara is in the barn</ex>"
+#: What is planted: the old text, the new one, and what is said of it.
+PLANTED = [
+    (SR, "<SR>stroll(NP1,NP2)</SR>", ":10: pattern 2: unknown predicate stroll/2"),
+    (SR, "<SR>walk_in(NP1,NP2)</SR>", "did you mean 'walk_into'?"),
+    (SR, "<SR>walk_into(NP1,NP9)</SR>", "may fill NP2"),
+    (SR, "<SR>walk_into(NP1,NP2); city(NP1)</SR>", ":3: pattern 2: its restrictions contradict"),
+    (SR, "<SRR>x</SRR>", ":10: pattern 2: <SRR> in <problem>"),
+    ("<SR>living(NP3)", "<SR>living(NP3", "is not of the form"),
+    ("<SR>living(NP3)</SR>", "<SR>living(<b/>NP3)</SR>", "<SR> holds an element"),
+    ("<SR>living", "<group/><SR>living", "<group> in <group> is not read; expected BL, FT"),
+    ("walked into {NP2}", "walked into {X}", "variable {X} has no filler"),
+    ("walked into {NP2}", "walked into {NP2}.", "ends with a full stop"),
+    ("has walked", "has\u200b walked", "invisible characters"),
+    ("{NP1} has", "{NP1} " * 50 + "has", "has a sentence of more than 2000"),
+    (
+        "{NP1} has",
+        " ".join(f"{{_w{i}}}" for i in range(20)) + "{NP1} has",
+        "more than 12 variables",
+    ),
+    ("{_now}", "{soon_r_01}", "variable {soon_r_01} has no filler"),
+    ("{_now}", "{NP1!r}", "variable {NP1!r} has no filler"),
+    ("{_now}", "{now", "unbalanced braces"),
+    ("NP3 != NP1", "NP3 !=! NP1", ":19: pattern 1: constraint"),
+    ("NP3 != NP1", "NP3 != NP9", "names 'NP9', which the pattern does not have"),
+    ("NP3 != NP1", "exec('x') == NP1", "is not allowed in a constraint"),
+    ("NP3 != NP1", "NP3 != NP1 # and", "has a '#', which would hide"),
+    ('id="1b"', 'id="1"', ":21: pattern 1: duplicate id, first in line 14"),
+    ('id="1b"', 'id="b1"', "id 'b1' is not a number of up to nine digits"),
+    ('id="1b"', f'id="{"1" * 5000}"', "is not a number of up to nine digits"),
+    ('label="neutral"', 'label="maybe"', "label 'maybe' is none of entailment"),
+    ('exp="into, in"', 'expr="in"', "attribute 'expr' is not read; expected"),
+    ('"directional"', '"directional, projective"', "is not one of directional"),
+    ("{NP4} saw {NP3}</PT>", "</PT>", "needs at least a premise and a hypothesis"),
+    (EX, "\n\nAmara is</ex>", "<ex> has an empty line"),
+    (EX, "A b\nC d</ex>", "the example has 3 sentences"),
+    ("NP3[+det]", "NP3[-det]", "feature 'NP3[-det]' is not of the form NP1[+det]"),
+    ("NP3[+det]", "NP3[+det]; NP3[+det]", "NP3 has two features"),
+    ("<reason>", "<PT>a\nb</PT><reason>", "has more than one <PT>"),
+    ("<PT>", "<P>", "mismatched tag"),
+    ("<patterns>", "<patterns><section/>", "<section> in <patterns> is not read"),
+    ("<patterns>", f"{BOMB}<patterns>&b;&c;", "document type declaration"),
+    ('encoding="UTF-8"', 'encoding="rot13"', "cannot be decoded|unknown encoding"),
+    (PATTERNS, "<patterns/>", "has no pattern"),
+]
 
 
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        planted(
-            "<SR>walk_into(NP1", "<SR>stroll(NP1", ":10: pattern 2: unknown predicate stroll/2"
-        ),
-        planted("has walked into {NP2}", "has walked into {X}", "variable {X} has no filler"),
-        planted("{_now}", "{soon_r_01}", "variable {soon_r_01} has no filler"),
-        planted("{_now}", "{NP1!r}", "variable {NP1!r} has no filler"),
-        planted("{_now}", "{NP1.x}", "variable {NP1.x} has no filler"),
-        planted("{_now}", "{now", "unbalanced braces"),
-        planted(
-            "<SR>walk_into(NP1,NP2)",
-            "<SR>walk_into(NP1,NP2); city(NP1)",
-            ":3: pattern 2: its restrictions contradict each other: no noun is left for NP1",
-        ),
-        planted("<BL>NP3 != NP1</BL>", "<BL>NP3 !=! NP1</BL>", ":19: pattern 1: constraint"),
-        planted("NP3 != NP1", "NP3 != NP9", "names 'NP9', which the pattern does not have"),
-        planted("NP3 != NP1", "exec('x') == NP1", "is not allowed in a constraint"),
-        planted('id="1b"', 'id="1"', ":21: pattern 1: duplicate id, first in line 14"),
-        planted('id="1b"', 'id="b1"', "id 'b1' is not a number of up to nine digits"),
-        planted('label="neutral"', 'label="maybe"', "label 'maybe' is none of entailment"),
-        planted("{NP4} saw {NP3}</PT>", "</PT>", "needs at least a premise and a hypothesis"),
-        planted("Amara is in the barn</ex>", "\n\nAmara is</ex>", "<ex> has an empty line"),
-        planted("Amara is in the barn</ex>", "A b\nC d</ex>", "the example has 3 sentences"),
-        planted("<SR>living(NP3)", "<SR>living(NP3", "is not of the form"),
-        planted("NP3[+det]", "NP3[-det]", "feature 'NP3[-det]' is not of the form NP1[+det]"),
-        planted("NP3[+det]", "NP3[+det]; NP3[+det]", "NP3 has two features"),
-        planted("<SR>living(NP3)</SR>", "<SR>living(<b/>NP3)</SR>", "<SR> holds an element"),
-        planted(
-            "<SR>living", "<group/><SR>living", "<group> in <group> is not read; expected BL, FT"
-        ),
-        planted("<reason>", "<PT>a\nb</PT><reason>", "has more than one <PT>"),
-        planted("</patterns>", "</pattern>", "not well-formed XML: mismatched tag"),
-        planted("<patterns>", "<!DOCTYPE x [<!ENTITY a 'b'>]><patterns>", "<!DOCTYPE ...>) is not"),
-        planted("<PT>", "<P>", "mismatched tag"),
-        planted(
-            "<SR>walk_into(NP1,NP2)</SR>", "<SRR>x</SRR>", ":10: pattern 2: <SRR> in <problem>"
-        ),
-        planted("<patterns>", "<patterns><section/>", "<section> in <patterns> is not read"),
-        planted('encoding="UTF-8"', 'encoding="foo"', "cannot be decoded|unknown encoding"),
-        planted('encoding="UTF-8"', 'encoding="rot13"', "cannot be decoded|unknown encoding"),
-        planted('id="1b"', f'id="{"1" * 5000}"', "is not a number of up to nine digits"),
-        planted("{NP1} has", "{NP1} " * 50 + "has", "has a sentence of more than 2000"),
-        planted(
-            "{NP1} has",
-            " ".join(f"{{_w{i}}}" for i in range(20)) + "{NP1} has",
-            "has more than 12 variables",
-        ),
-        planted("<SR>walk_into(NP1,NP2)", "<SR>walk_into(NP1,NP9)", "may fill NP2"),
-        planted("<SR>walk_into(NP1,NP2)", "<SR>walk_in(NP1,NP2)", "did you mean 'walk_into'?"),
-        planted('exp="into, in"', 'expr="in"', "attribute 'expr' is not read; expected"),
-        planted('"directional"', '"directional, projective"', "is not one of directional"),
-        planted("has walked into {NP2}", "has walked into {NP2}.", "ends with a full stop"),
-        planted("has walked into {NP2}", "has\u200b walked into {NP2}", "invisible characters"),
-        planted("NP3 != NP1", "NP3 != NP1 # and", "has a '#', which would hide"),
-    ],
-)
-def test_planted_defects_are_reported_with_file_line_and_pattern(bank_files, text, expected):
-    assert text != PATTERNS
+@pytest.mark.parametrize(("old", "new", "expected"), PLANTED)
+def test_planted_defects_are_reported_with_file_line_and_pattern(bank_files, old, new, expected):
+    assert old in PATTERNS
     with pytest.raises(BankError) as caught:
-        read_pattern_bank(*bank_files(text))
+        read_pattern_bank(*bank_files(PATTERNS.replace(old, new)))
     report = str(caught.value)
     assert "patterns.xml" in report
     assert any(part in report for part in expected.split("|")), report
-
-
-def test_entities_are_never_expanded(bank_files):
-    bomb = (
-        '<!DOCTYPE p [<!ENTITY a "haha"><!ENTITY b "&a;&a;&a;"><!ENTITY c SYSTEM "file:///etc/passwd">]>'
-        "<patterns>&b;&c;</patterns>"
-    )
-    with pytest.raises(BankError, match="document type declaration"):
-        read_pattern_bank(*bank_files(bomb))
 
 
 def test_all_problems_are_in_one_report(bank_files):
@@ -124,11 +103,6 @@ def test_all_problems_are_in_one_report(bank_files):
         read_pattern_bank(*bank_files(text))
     assert {p.where for p in caught.value.defects} == {"pattern 1", "pattern 1b", "pattern 2"}
     assert str(caught.value).startswith("The pattern bank has 4 defects:")
-
-
-def test_a_bank_without_patterns_is_refused(bank_files):
-    with pytest.raises(BankError, match="has no pattern"):
-        read_pattern_bank(*bank_files("<patterns/>"))
 
 
 def test_finding_a_bank_in_a_folder(bank_files, tmp_path):

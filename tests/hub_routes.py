@@ -1,17 +1,16 @@
 """The addresses of the Hub of the tests, what it answers with, and how it refuses."""
 
 import base64
+import hashlib
 import http
 import json
 import re
-from collections.abc import Iterable
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from functools import cached_property
 from typing import Any
 from urllib.parse import parse_qs
 
-from hub_store import Collection, Item, Repo, is_lfs, short_hash
+from hub_store import Collection, Item, Repo, git_id, is_lfs, short_hash
 
 _KINDS = {"models": "", "datasets": "datasets/", "spaces": "spaces/"}
 _NAME = r"(?P<name>[\w.-]+/[\w.-]+)"
@@ -23,18 +22,16 @@ _REVISION = r"(?P<revision>refs/\w+/[^/]+|[^/]+)"
 
 @dataclass
 class Answer:
-    """An answer: its body comes in parts, whose number of bytes is known before."""
+    """An answer."""
 
     status: int
-    chunks: Iterable[bytes]
-    n_bytes: int
+    body: bytes
     headers: dict[str, str] = field(default_factory=dict)
 
 
 def answer(content, status=200, headers=None):
     """Answers with JSON."""
-    body = json.dumps(content).encode()
-    return Answer(status, [body], len(body), dict(headers or {}))
+    return Answer(status, json.dumps(content).encode(), headers or {})
 
 
 class Refusal(Exception):  # noqa: N818
@@ -86,13 +83,7 @@ class Call:
     path: str
     query: dict[str, list[str]]
     headers: Any
-    chunks: Iterable[bytes]
-    n_bytes: int
-
-    @cached_property
-    def body(self):
-        """The whole body of the request."""
-        return b"".join(self.chunks)
+    body: bytes
 
     @property
     def has_token(self):
@@ -213,18 +204,17 @@ def _create(call):
 def _info(call, kind, name, revision="main"):
     repo = call.repo(kind, name)
     commit = call.commit(repo, revision)
-    siblings = [{"rfilename": path} for path in sorted(commit.files)]
-    if call.asks("blobs"):
-        for sibling in siblings:
-            entry = _entry(call, sibling["rfilename"], commit.files[sibling["rfilename"]])
-            sibling |= {"size": entry["size"], "blobId": entry["oid"]}
-            if "lfs" in entry:
-                sibling["lfs"] = entry["lfs"] | {"sha256": entry["lfs"]["oid"]}
+    siblings = []
+    for path in sorted(commit.files):
+        entry = _entry(call, path, commit.files[path])
+        about = {"size": entry["size"], "blobId": entry["oid"]}
+        if "lfs" in entry:
+            about["lfs"] = entry["lfs"] | {"sha256": entry["lfs"]["oid"]}
+        siblings.append({"rfilename": path} | (about if call.asks("blobs") else {}))
     return answer(
         {
             "_id": "0" * 24,
             "id": name,
-            "modelId": name,
             "author": name.partition("/")[0],
             "sha": commit.oid,
             "private": repo.private,
@@ -242,13 +232,12 @@ def _info(call, kind, name, revision="main"):
 
 
 def _entry(call, path, digest):
-    blobs = call.hub.blobs
-    size = blobs.size(digest)
-    entry = {"type": "file", "path": path, "size": size}
-    if not blobs.is_lfs(path, digest):
-        return entry | {"oid": blobs.git_id(digest)}
-    entry["lfs"] = {"oid": digest, "size": size, "pointerSize": 134}
-    return entry | {"oid": short_hash(digest)}
+    content = call.hub.blobs[digest]
+    entry = {"type": "file", "path": path, "size": len(content), "oid": git_id(content)}
+    if not is_lfs(path, len(content)):
+        return entry
+    lfs = {"oid": digest, "size": len(content), "pointerSize": 134}
+    return entry | {"oid": short_hash(digest), "lfs": lfs}
 
 
 def _tree(call, kind, name, revision, folder=""):
@@ -297,7 +286,7 @@ def _history(call, kind, name, revision):
         {
             "id": commit.oid,
             "title": commit.message,
-            "message": commit.description,
+            "message": "",
             "authors": [{"user": call.hub.user}],
             "date": stamp(commit.date),
         }
@@ -336,11 +325,10 @@ def _preupload(call, kind, name, revision):
     known = _head(call, call.repo(kind, name, writes=True), revision).files
     files = []
     for file in call.json()["files"]:
-        path, oid = file["path"], None
-        if digest := known.get(path):
-            blobs = call.hub.blobs
-            oid = digest if blobs.is_lfs(path, digest) else blobs.git_id(digest)
+        path = file["path"]
+        entry = _entry(call, path, known[path]) if path in known else {}
         mode = "lfs" if is_lfs(path, file["size"]) else "regular"
+        oid = entry.get("lfs", entry).get("oid")
         files.append({"path": path, "uploadMode": mode, "shouldIgnore": False, "oid": oid})
     return answer({"files": files})
 
@@ -362,14 +350,15 @@ def _lfs_batch(call, kind, name):
 def _lfs_put(call, oid):
     if call.query.get("signature") != [call.hub.signature]:  # clients send no token here
         raise Refusal(403, "The address has no valid signature.")
-    if call.hub.blobs.add(call.chunks, call.n_bytes, expected=oid) is None:
+    if hashlib.sha256(call.body).hexdigest() != oid:
         raise Refusal(400, "The content has another hash.")
+    call.hub.keep(call.body)
     return answer({})
 
 
 def _lfs_verify(call, oid):
     call.refuse_others()
-    if oid not in call.hub.blobs or call.json()["size"] != call.hub.blobs.size(oid):
+    if oid not in call.hub.blobs or call.json()["size"] != len(call.hub.blobs[oid]):
         raise Refusal(404, "The content has not been sent.")
     return answer({})
 
@@ -398,7 +387,7 @@ def _commit(call, kind, name, revision):
             del files[path]
         elif line["key"] == "deletedFolder":
             files = {p: d for p, d in files.items() if not p.startswith(f"{path.rstrip('/')}/")}
-    commit = repo.add(files, header["summary"], header.get("description", ""))
+    commit = repo.add(files, header["summary"])
     url = f"{call.hub.url}/{repo.name}/commit/{commit.oid}"
     return answer({"success": True, "commitOid": commit.oid, "commitUrl": url, "hookOutput": ""})
 
@@ -407,25 +396,24 @@ def _commit(call, kind, name, revision):
 
 
 def _resolve(call, kind, name, revision, path):
-    commit, blobs = call.commit(call.repo(kind, name), revision), call.hub.blobs
+    commit = call.commit(call.repo(kind, name), revision)
     headers = {"X-Repo-Commit": commit.oid}
     if path not in commit.files:
         raise Refusal(404, "Entry not found", "EntryNotFound", headers)
-    digest = commit.files[path]
-    size = blobs.size(digest)
+    content = call.hub.blobs[commit.files[path]]
+    size, digest = len(content), commit.files[path]
     headers |= {"Accept-Ranges": "bytes", "Content-Type": "application/octet-stream"}
-    if blobs.is_lfs(path, digest):
-        headers |= {"X-Linked-Etag": f'"{digest}"', "X-Linked-Size": size, "ETag": f'"{digest}"'}
-    else:
-        headers["ETag"] = f'"{blobs.git_id(digest)}"'
+    headers["ETag"] = f'"{digest if is_lfs(path, size) else git_id(content)}"'
+    if is_lfs(path, size):
+        headers |= {"X-Linked-Etag": f'"{digest}"', "X-Linked-Size": size}
     asked = re.fullmatch(r"bytes=(\d+)-(\d*)", call.headers.get("Range", ""))
     if asked is None:
-        return Answer(200, blobs.read(digest), size, headers)
+        return Answer(200, content, headers)
     start, stop = int(asked[1]), min(int(asked[2] or size) + 1, size)
     if start >= size:
         raise Refusal(416, "The range is not there.", headers={"Content-Range": f"bytes */{size}"})
     headers["Content-Range"] = f"bytes {start}-{stop - 1}/{size}"
-    return Answer(206, blobs.read(digest, start, stop), stop - start, headers)
+    return Answer(206, content[start:stop], headers)
 
 
 # ------------------------------------------------------------------------------- collections
@@ -454,7 +442,7 @@ def _described(collection):
         "owner": {"type": "user", "name": collection.namespace, "fullname": collection.namespace},
         "items": items,
         "lastUpdated": stamp(datetime.now(UTC)),
-        "private": collection.private,
+        "private": False,
         "theme": "orange",
         "upvotes": 0,
         "gating": False,
@@ -476,7 +464,7 @@ def _create_collection(call):
     for known in hub.collections.values():
         if (known.namespace, known.title) == (namespace, asked["title"]):
             raise Refusal(409, "This collection already exists.", slug=known.slug)
-    made = Collection(namespace, asked["title"], description, bool(asked.get("private")))
+    made = Collection(namespace, asked["title"], description)
     hub.collections[made.object_id] = made
     return answer(_described(made))
 

@@ -17,7 +17,6 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from urllib.parse import parse_qs, unquote, urlsplit
 
 import hub_routes
-from hub_store import CHUNK_BYTES, Blobs
 
 
 @dataclass
@@ -32,7 +31,7 @@ class Fault:
             come; ``tear``, half of the answer is sent; ``flip``, a byte of the answer is another
             one, or of the content that a PUT brings; ``lose``, it is carried out, and then
             dropped; or ``hang``, there is no answer for ``Hub.hang_s`` seconds, and then it is
-            dropped. A function is called, and then all goes well.
+            dropped. A function is called, and then all goes well unless it gives an action.
         times: How often; afterwards all is well.
     """
 
@@ -49,23 +48,10 @@ class Fault:
         return True
 
 
-def torn(chunks, n_bytes):
-    """The first bytes of a content that comes in parts."""
-    for chunk in chunks:
-        if n_bytes <= 0:
-            return
-        yield chunk[:n_bytes]
-        n_bytes -= len(chunk)
-
-
-def flipped(chunks, at):
-    """A content that comes in parts, with one bit of the byte at a place changed."""
-    for chunk in chunks:
-        if 0 <= at < len(chunk):
-            yield chunk[:at] + bytes([chunk[at] ^ 1]) + chunk[at + 1 :]
-        else:
-            yield chunk
-        at -= len(chunk)
+def flipped(content):
+    """The content with one bit of its middle byte changed."""
+    middle = len(content) // 2
+    return content[:middle] + bytes([content[middle] ^ 1]) + content[middle + 1 :]
 
 
 class Hub(ThreadingHTTPServer):
@@ -74,7 +60,7 @@ class Hub(ThreadingHTTPServer):
     Attributes:
         repos: Repositories by kind and name, ``datasets/org/name``; models have no kind before.
         collections: Collections by their ids, which are the ends of their slugs.
-        blobs: Contents by sha256; ``blobs.size`` tells their sizes without reading them.
+        blobs: Contents by sha256.
         faults: What is to go wrong.
         requests: Methods and paths of all requests, in their order.
         token: Of our user. Who writes or reads what is private without it is refused.
@@ -88,16 +74,12 @@ class Hub(ThreadingHTTPServer):
 
     def __init__(self):
         super().__init__(("127.0.0.1", 0), _Handler)
-        self.repos, self.collections, self.blobs = {}, {}, Blobs()
+        self.url = f"http://127.0.0.1:{self.server_port}"  # for HF_ENDPOINT
+        self.repos, self.collections, self.blobs = {}, {}, {}
         self.faults, self.requests = [], []
         self.token, self.user, self.forbidden = "hf_secret", "someone", set()
         self.signature, self.hang_s = secrets.token_hex(8), 60
         self.lock, self.stopped = threading.RLock(), threading.Event()
-
-    @property
-    def url(self):
-        """The address, for ``HF_ENDPOINT``."""
-        return f"http://127.0.0.1:{self.server_port}"
 
     def files(self, name, revision="main"):
         """The contents of a repository's files by path."""
@@ -106,13 +88,9 @@ class Hub(ThreadingHTTPServer):
 
     def keep(self, content):
         """Keeps a content; returns its sha256."""
-        return self.blobs.add([content], len(content), hashlib.sha256(content).hexdigest())
-
-    def server_close(self):
-        """Ends what hangs, and removes the contents of large files."""
-        self.stopped.set()
-        super().server_close()
-        self.blobs.close()
+        digest = hashlib.sha256(content).hexdigest()
+        self.blobs[digest] = content
+        return digest
 
     def handle_error(self, request, client_address):
         """Clients that go away are no news."""
@@ -138,38 +116,21 @@ class _Handler(BaseHTTPRequestHandler):
         action = faults[0].action if faults else None
         if callable(action):
             action = action()
-        chunks = self._body(n_bytes // 2 if action == "cut" else n_bytes)
+        body = self.rfile.read(n_bytes // 2 if action == "cut" else n_bytes)
+        if action == "hang":
+            server.stopped.wait(server.hang_s)
+        if action in ("cut", "drop", "hang"):
+            return self._hang_up()
         if action == "flip" and self.command == "PUT":
-            chunks = flipped(chunks, n_bytes // 2)
-        call = hub_routes.Call(server, self.command, path, query, self.headers, chunks, n_bytes)
-        if action in ("cut", "drop", "hang") or isinstance(action, int):
-            for _ in chunks:
-                pass
-            if action == "hang":
-                server.stopped.wait(server.hang_s)
-            if not isinstance(action, int):
-                return self._hang_up()
+            action, body = None, flipped(body)
+        call = hub_routes.Call(server, self.command, path, query, self.headers, body)
+        if isinstance(action, int):
             return self._send(hub_routes.refusal(action, path, call.has_token).answer)
-        if self.command == "PUT":  # many large files may come at once
+        with server.lock:
             answer = hub_routes.respond(call)
-        else:
-            _ = call.body  # before the others have to wait for us
-            with server.lock:
-                answer = hub_routes.respond(call)
-        for _ in chunks:
-            pass
         return self._hang_up() if action == "lose" else self._send(answer, action)
 
-    do_GET = do_HEAD = do_POST = do_PUT = do_PATCH = do_DELETE = _serve  # noqa: N815
-
-    def _body(self, n_bytes):
-        """The body of the request, in parts."""
-        while n_bytes > 0:
-            chunk = self.rfile.read(min(CHUNK_BYTES, n_bytes))
-            if not chunk:
-                raise ConnectionResetError("The client has gone.")
-            n_bytes -= len(chunk)
-            yield chunk
+    do_GET = do_HEAD = do_POST = do_PUT = do_PATCH = _serve  # noqa: N815
 
     def _hang_up(self):
         self.close_connection = True
@@ -177,19 +138,16 @@ class _Handler(BaseHTTPRequestHandler):
 
     def _send(self, answer, action=None):
         self.send_response(answer.status)
-        for name, value in {"Content-Type": "application/json", **answer.headers}.items():
+        headers = {"Content-Type": "application/json", "Content-Length": len(answer.body)}
+        for name, value in {**headers, **answer.headers}.items():
             self.send_header(name, str(value))
-        self.send_header("Content-Length", str(answer.n_bytes))
         self.end_headers()
         if self.command == "HEAD":
             return
-        chunks = answer.chunks
+        body = answer.body
         if action == "tear":
-            chunks = torn(chunks, answer.n_bytes // 2)
-        elif action == "flip":
-            chunks = flipped(chunks, answer.n_bytes // 2)
-        for chunk in chunks:
-            self.wfile.write(chunk)
+            body = body[: len(body) // 2]
+        self.wfile.write(flipped(body) if action == "flip" else body)
         if action == "tear":
             self._hang_up()
 
@@ -204,6 +162,7 @@ def running_hub():
         yield hub
     finally:
         hub.shutdown()
+        hub.stopped.set()
         hub.server_close()
         thread.join()
 

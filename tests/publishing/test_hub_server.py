@@ -97,7 +97,7 @@ found = [first == second, refused, sizes, dates]
         ["RevisionNotFoundError", 404],
     ]
     repo = hub.repos[KEY]
-    assert sizes == {path: hub.blobs.size(file) for path, file in repo.commits[1].files.items()}
+    assert sizes == {path: len(hub.blobs[file]) for path, file in repo.commits[1].files.items()}
     assert dates == sorted(set(dates), reverse=True)  # the newest is the first
     assert len(dates) == len(repo.commits) == 3
     assert list(hub.files(KEY)) == [".gitattributes", "README.md"]

@@ -2,6 +2,7 @@
 
 import dataclasses
 import os
+import shutil
 import sys
 import tempfile
 from contextlib import contextmanager
@@ -12,7 +13,7 @@ import pytest
 from hub_server import running_hub
 from hub_users import TOKEN, Publisher
 
-_HOME = tempfile.mkdtemp(prefix="nlihub-tests-")
+_HOME = tempfile.mkdtemp(prefix="nlihub-tests-")  # removed at the end
 for _name in [*os.environ]:  # what the caller has set changes nothing
     if (
         _name.startswith(("HF_", "HUGGING", "NLIHUB_", "TRANSFORMERS_"))
@@ -28,6 +29,12 @@ os.environ.update(
     # Models are tiny, and the tests themselves run side by side: threads would wait for each other.
     OMP_NUM_THREADS="1",
 )
+
+
+def pytest_unconfigure():
+    """Leave nothing behind."""
+    shutil.rmtree(_HOME, ignore_errors=True)
+
 
 ROOT = Path(__file__).parent.parent
 SHARED = ROOT.parent / "shared"
@@ -102,31 +109,30 @@ def bank_files(tmp_path):
     return write
 
 
+def shared_data(name):
+    """A folder with real data; the test is skipped where it is not at hand."""
+    folder = SHARED / "data" / name
+    if not folder.is_dir():
+        pytest.skip(f"the real data of {name} are not at hand")
+    return folder
+
+
 @pytest.fixture(scope="session")
 def official():
     """The folder with SpaceNLI's official files."""
-    folder = SHARED / "data" / "spacenli"
-    if not folder.is_dir():
-        pytest.skip("the official files of SpaceNLI are not at hand")
-    return folder
+    return shared_data("spacenli")
 
 
 @pytest.fixture(scope="session")
 def scinli_release():
     """The folder with SciNLI's official validation and test files."""
-    folder = SHARED / "data" / "scinli_release"
-    if not folder.is_dir():
-        pytest.skip("the official files of SciNLI are not at hand")
-    return folder
+    return shared_data("scinli_release")
 
 
 @pytest.fixture(scope="session")
 def scinli_human():
     """The folder with the training rows of SciNLI that people labelled."""
-    folder = SHARED / "data" / "scinli_human_train"
-    if not folder.is_dir():
-        pytest.skip("the training rows of SciNLI that people labelled are not at hand")
-    return folder
+    return shared_data("scinli_human_train")
 
 
 @pytest.fixture(scope="session")

@@ -6,34 +6,10 @@ import random
 from nlihub.loaders.corpora.papers.paper import Paper, Section
 
 WORDS = [
-    "model",
-    "corpus",
-    "parser",
-    "label",
-    "token",
-    "vector",
-    "grammar",
-    "signal",
-    "cluster",
-    "network",
-    "query",
-    "index",
-    "tree",
-    "graph",
-    "method",
-    "result",
-    "feature",
-    "sample",
-    "domain",
-    "error",
-    "metric",
-    "task",
-    "score",
-    "window",
-    "kernel",
-    "layer",
-    "span",
-    "rule",
+    *("model", "corpus", "parser", "label", "token", "vector", "grammar", "signal", "cluster"),
+    *("network", "query", "index", "tree", "graph", "method", "result", "feature", "sample"),
+    *("domain", "error", "metric", "task", "score", "window", "kernel", "layer", "span"),
+    *("rule"),
 ]
 PHRASES = ("However", "In contrast", "Thus", "Therefore", "In particular", "That is")
 

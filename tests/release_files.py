@@ -42,20 +42,10 @@ PAPER_NAMES = {
     "generation_nd_SEN": "GEN-ND",
     "generation_nd_SRE": "GEN-ND",
 }
-_WORDS = (
-    "the",
-    "a",
-    "model",
-    "parser",
-    "of",
-    "results",
-    "for",
-    "corpus",
-    "we",
-    "show",
-    "that",
-    "in",
-)
+_WORDS = [
+    *("the", "a", "model", "parser", "of", "results", "for", "corpus", "we", "show", "that"),
+    *("in"),
+]
 
 
 def sentence(rng):

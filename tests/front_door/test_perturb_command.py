@@ -8,7 +8,7 @@ import re
 import pytest
 from abstract_samples import BODY, ENTITIES, bioc, bioc_xml, json_lines, pubtator
 from command_line import run_command
-from conftest import ROOT, SHARED
+from conftest import ROOT, shared_data
 from nlihub.loaders.errors import CorpusError, SourceNotFoundError, UnknownNameError, UsageError
 
 import nlihub
@@ -337,10 +337,7 @@ def test_examples_of_docstrings_run(module):
 
 
 def test_the_real_abstracts(tmp_path):
-    folder = SHARED / "data" / "biomedical"
-    if not folder.is_dir():
-        pytest.skip("the real abstracts are not at hand")
-    files, output = sorted(folder.glob("*.pubtator")), tmp_path / "out.jsonl"
+    files, output = sorted(shared_data("biomedical").glob("*.pubtator")), tmp_path / "out.jsonl"
     every = nlihub.perturbation.MechanismOptions(phrase_sets=("all",))
     told = nlihub.perturbation.perturb_files(files, output, mechanisms=every)
     units = [one for one in told.skipped if one.unit in ("file", "line", "abstract", "record")]

@@ -19,7 +19,7 @@ from abstract_samples import (
     place,
     pubtator,
 )
-from conftest import SHARED
+from conftest import shared_data
 from memory import growth_of_peak
 from nlihub.loaders.corpora.abstracts.abstract import (
     REASONS,
@@ -424,15 +424,8 @@ def test_memory_does_not_grow_with_the_abstracts(tmp_path, kind):
     assert grown < 12 << 20, grown  # of more than 40 MB of text
 
 
-@pytest.fixture(scope="module")
-def real():
-    folder = SHARED / "data" / "biomedical"
-    if not folder.is_dir():
-        pytest.skip("the real abstracts are not at hand")
-    return sorted(folder.glob("*.pubtator"))
-
-
-def test_real_abstracts(real):
+def test_real_abstracts():
+    real = sorted(shared_data("biomedical").glob("*.pubtator"))
     lines = [line for path in real for line in path.read_text().splitlines()]
     found = list(read_abstracts(real))
     abstracts = [one for one in found if isinstance(one, Abstract)]

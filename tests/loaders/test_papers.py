@@ -13,7 +13,7 @@ import paper_samples as samples
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from conftest import SHARED
+from conftest import shared_data
 from memory import growth_of_peak
 from nlihub.loaders.bounds import MAX_RECORD_BYTES, MAX_TAGS, MAX_VALUES
 from nlihub.loaders.corpora.papers.files import find_paper_files
@@ -280,10 +280,8 @@ def test_plain_papers_in_parquet(tmp_path):
 def test_compressed_files(read, content, name):
     plain = only(read(content, name))
     for number, compress in enumerate(COMPRESSORS):
-        ending = "gz bz2 xz zst".split()[number]
+        ending = ["gz", "bz2", "xz", "zst"][number]
         packed = only(read(compress(content.encode()), f"{name}.{ending}"))
-            read(compress(content.encode()), f"{name}.{['gz', 'bz2', 'xz', 'zst'][number]}")
-        )
         assert (packed.id, prose(packed)) == (plain.id, prose(plain))
 
 
@@ -589,13 +587,6 @@ def test_memory_does_not_grow_with_the_papers(tmp_path, kind):
 # Real papers
 
 
-def folder_of(name):
-    folder = SHARED / "data" / name
-    if not folder.is_dir():
-        pytest.skip(f"the real papers in {name} are not at hand")
-    return folder
-
-
 def shape(paper):
     sentences = [sentence for paragraph in paper.paragraphs() for sentence in paragraph]
     ends = hashlib.sha256(f"{sentences[0]}\n{sentences[-1]}".encode()).hexdigest()[:8]
@@ -617,11 +608,11 @@ REAL = {
 
 @pytest.mark.parametrize("file", REAL)
 def test_real_papers_of_every_format(file):
-    assert shape(only(everything(folder_of("paper_formats") / file))) == REAL[file]
+    assert shape(only(everything(shared_data("paper_formats") / file))) == REAL[file]
 
 
 def test_formulae_are_in_their_sentences():
-    folder = folder_of("paper_formats")
+    folder = shared_data("paper_formats")
     paper = only(everything(folder / "pdf" / "2020.acl-main.207.tei.xml"))
     [sentence] = [s for p in paper.paragraphs() for s in p if "where d is a distance" in s]
     assert sentence.startswith("We then train the model") and "L = max d" in sentence
@@ -629,7 +620,7 @@ def test_formulae_are_in_their_sentences():
 
 
 def test_the_real_papers_of_the_acl():
-    papers = everything(folder_of("acl_fulltext"))
+    papers = everything(shared_data("acl_fulltext"))
     assert len(papers) == 708
     assert all(isinstance(paper, Paper) for paper in papers)
     assert {paper.year for paper in papers} <= set(range(1980, 2014))

@@ -97,10 +97,11 @@ def test_a_second_system_is_compared(tmp_path):
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore")  # gradio's own
 @pytest.mark.parametrize("name", METRICS)
-def test_the_page_over_http(name, tmp_path):
+def test_the_page_over_http(name, tmp_path, monkeypatch):
     from gradio_client import Client, handle_file
     from gradio_client.exceptions import AppError
 
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))  # gradio leaves folders there
     spec = app_of(name)
     example = tmp_path / "example.csv"
     example.write_text(spec.example)

@@ -9,7 +9,7 @@ WORDS = [
     *("model", "corpus", "parser", "label", "token", "vector", "grammar", "signal", "cluster"),
     *("network", "query", "index", "tree", "graph", "method", "result", "feature", "sample"),
     *("domain", "error", "metric", "task", "score", "window", "kernel", "layer", "span"),
-    *("rule"),
+    "rule",
 ]
 PHRASES = ("However", "In contrast", "Thus", "Therefore", "In particular", "That is")
 

@@ -44,7 +44,7 @@ PAPER_NAMES = {
 }
 _WORDS = [
     *("the", "a", "model", "parser", "of", "results", "for", "corpus", "we", "show", "that"),
-    *("in"),
+    "in",
 ]
 
 

@@ -70,19 +70,11 @@ def write_version(folder, configs, *, labels=LABELS, columns=COLUMNS, group_rows
             written[config][split] = Split(
                 len(table), digest(hashes), order_digest(hashes), table.nbytes, tuple(shards)
             )
-    manifest = {
-        "dataset": "tiny",
-        "version": "1.0.0",
-        "repository": "",
-        "labels": list(labels),
-        "columns": {name: str(kind) for name, kind in columns.items()},
-        "sources": [],
-        "parameters": {},
-        "oddities": {},
-        "made_with": {},
-        "files": {},
-    }
-    Manifest(**{**manifest, "configs": written, **fields}).write(folder)
+    manifest = {"dataset": "tiny", "version": "1.0.0", "repository": "", "sources": []}
+    manifest |= {name: {} for name in ("parameters", "oddities", "made_with", "files")}
+    types = {name: str(kind) for name, kind in columns.items()}
+    manifest |= {"labels": list(labels), "columns": types, "configs": written, **fields}
+    Manifest(**manifest).write(folder)
     return BuiltVersion(folder)
 
 
@@ -311,48 +303,51 @@ def test_a_version_that_was_changed_is_refused(small, tmp_path):
     assert set(hub.diff(str(small), str(changed)).rows["default"]) == {"test"}
     [path] = changed.glob("default/test-*.parquet")
     table = pq.read_table(path)
-    labels = [(table["label"][0].as_py() + 1) % 3, *table["label"].to_pylist()[1:]]
-    at = table.schema.get_field_index("label")
-    pq.write_table(table.set_column(at, table.schema.field("label"), [labels]), path)
-    for pair in ((small, changed), (changed, small)):
-        with pytest.raises(VerificationError, match=r"not as it was built: default/test-.* sha256"):
-            hub.diff(*map(str, pair))
     answers = pa.table({"id": table["id"], "prediction": table["label"]})
-    with pytest.raises(VerificationError, match=r"not as it was built: default/test-.* sha256"):
-        nlihub.score(answers, str(changed))
+    at, field = table.schema.get_field_index("label"), table.schema.field("label")
+    labels = table["label"].to_pylist()
+    swapped = table.schema.metadata[b"huggingface"].replace(b'"neutral"', b'"other"')
 
-    def fit_manifest():  # whose digests stay the old ones
+    def refuse(message, *calls, error=VerificationError):
+        for call in calls or [lambda: hub.diff(str(small), str(changed))]:
+            with pytest.raises(error, match=message):
+                call()
+
+    def with_label(label):
+        return table.set_column(at, field, [[label, *labels[1:]]])
+
+    def write(other):  # in the manifest too, whose digests stay the old ones
+        pq.write_table(other, path)
         manifest = json.loads((changed / "manifest.json").read_text())
         [shard] = manifest["configs"]["default"]["test"]["shards"]
         shard |= {"sha256": hash_file(path), "bytes": path.stat().st_size}
         (changed / "manifest.json").write_text(json.dumps(manifest))
 
-    fit_manifest()
+    pq.write_table(with_label((labels[0] + 1) % 3), path)
+    refuse(
+        r"not as it was built: default/test-.* sha256",
+        lambda: hub.diff(str(small), str(changed)),
+        lambda: hub.diff(str(changed), str(small)),
+        lambda: nlihub.score(answers, str(changed)),
+    )
+    write(with_label((labels[0] + 1) % 3))
     [found] = hub.diff(str(small), str(changed)).rows["default"]["test"].relabelled
     assert found.id == table["id"][0].as_py()
-    swapped = table.schema.metadata[b"huggingface"].replace(b'"neutral"', b'"other"')
     for other, problem in (
         (table.append_column("x", table["id"]), "has the columns"),
         (table.select(table.column_names[::-1]), "has the columns"),
         (table.replace_schema_metadata(None), "has the labels"),
         (table.replace_schema_metadata({"huggingface": swapped}), "has the labels"),
     ):
-        pq.write_table(other, path)
-        fit_manifest()
-        with pytest.raises(VerificationError, match=f"not as it was built: default/.* {problem}"):
-            hub.diff(str(small), str(changed))
+        write(other)
+        refuse(f"not as it was built: default/.* {problem}")
+    write(with_label(-1))
+    score = lambda: nlihub.score(answers, str(changed))  # noqa: E731
+    refuse("has labels beyond its label set", score, error=SchemaError)
+    write(table)
     added = path.with_name("validation-00000-of-00001.parquet")
-    pq.write_table(table, path)
     pq.write_table(table, added)
-    fit_manifest()
-    with pytest.raises(VerificationError, match=f"default/{added.name} is not in the manifest"):
-        hub.diff(str(small), str(changed))
-    added.unlink()
-    beyond = [[-1, *labels[1:]]]
-    pq.write_table(table.set_column(at, table.schema.field("label"), beyond), path)
-    fit_manifest()
-    with pytest.raises(SchemaError, match="has labels beyond its label set"):
-        nlihub.score(answers, str(changed))
+    refuse(f"default/{added.name} is not in the manifest")
 
 
 def test_what_is_no_sound_version(write, tmp_path):
@@ -363,30 +358,27 @@ def test_what_is_no_sound_version(write, tmp_path):
             with pytest.raises(VerificationError, match=message):
                 diff_versions(*pair)
 
-    refuse(write({**BASE, "train": rows("abca")}), "default/train has the id 'a' of another row")
-    refuse(write({**BASE, "train": rows("aabb")}), "default/train has the id 'a' of another row")
-    refuse(
-        write({"train": rows("abc"), "test": rows("aefg")}),
-        "default/test has the id 'a' of another row",
-    )
+    for train, test in (("abca", "efg"), ("aabb", "efg"), ("abc", "efga")):
+        split = "test" if "a" in test else "train"
+        new = write({"train": rows(train), "test": rows(test)})
+        refuse(new, f"default/{split} has the id 'a' of another row")
     refuse(BuiltVersion(tmp_path / "absent"), "no manifest.json")
+    new = write({**BASE, "test": rows("efx")})
     bad = pa.array([b"\xff\xfe"]).view(pa.string())
-    not_utf8 = pa.Table.from_pylist([row("a", 1)], pa.schema(COLUMNS)).set_column(1, "premise", bad)
-    for table, message in (
-        (pa.table({"id": ["a"], "label": [0]}), "default/test has no column 'premise'"),
-        (pa.Table.from_pylist([row("a", -1)], pa.schema(COLUMNS)), "has the label -1, expected 0"),
-        (
-            pa.Table.from_pylist([row("a", 3)], pa.schema(COLUMNS)),
-            "has the label 3, expected 0 to 2",
-        ),
-        (pa.Table.from_pylist([row("a", None)], pa.schema(COLUMNS)), "has the label None"),
-        (pa.Table.from_pylist([row(None, 1)], pa.schema(COLUMNS)), "has a row without an id"),
-        (not_utf8, "has a text that is not UTF-8"),
+    one = pa.Table.from_pylist([row("a", 1)], pa.schema(COLUMNS))
+    for name, value, message in (
+        ("label", pa.array([-1]), "has the label -1, expected 0"),
+        ("label", pa.array([3]), "has the label 3, expected 0 to 2"),
+        ("label", pa.array([None], pa.int64()), "has the label None"),
+        ("id", pa.array([None], pa.string()), "has a row without an id"),
+        ("premise", bad, "has a text that is not UTF-8"),
+        ("premise", None, "default/test has no column 'premise'"),
     ):
-        new = write({**BASE, "test": rows("efx")})
+        table = one.drop_columns([name])
+        if value is not None:
+            table = one.set_column(one.schema.get_field_index(name), name, value)
         pq.write_table(table, new.folder / "default/test-00000-of-00002.parquet")
         refuse(new, message)
-    new = write({**BASE, "test": rows("efx")})
     damage(new)
     refuse(new, "cannot be read as Parquet")
 
@@ -514,16 +506,12 @@ def test_the_difference_as_json(write):
     found = diff_versions(write(BASE), write(CHANGES["moved"], version="2.0.0"))
     plain = json.loads(json.dumps(found.as_json()))
     names = {"added": [], "removed": [], "changed": {}, "reordered": False}
-    assert plain.pop("rows")["default"]["test"] == {
-        "rows_before": 3,
-        "rows_after": 4,
-        "added": [],
-        "removed": [],
-        "relabelled": [{"id": "c", "before": "neutral", "after": "entailment", "columns": []}],
-        "edited": [],
-        "moved": [{"id": "c", "before": "train", "after": "test"}],
-        "reordered": False,
-    }
+    moved = {"id": "c", "before": "train", "after": "test"}
+    relabelled = {"id": "c", "before": "neutral", "after": "entailment", "columns": []}
+    of_test = plain.pop("rows")["default"]["test"]
+    assert {name: value for name, value in of_test.items() if value} == {
+        "rows_before": 3, "rows_after": 4, "relabelled": [relabelled], "moved": [moved],
+    }  # fmt: skip
     whole = {"dataset": "tiny", "before": "1.0.0", "after": "2.0.0"}
     assert plain == whole | dict.fromkeys(["labels", "columns", "configs", "splits"], names)
 

@@ -18,7 +18,6 @@ import sys
 import tarfile
 import tempfile
 import time
-from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -47,9 +46,6 @@ from release_files import bionli_rows, scinli_rows, write_csv, write_jsonl, writ
 
 MAX_S = 2.0
 MAX_GROWTH = 512 << 20
-_HUNG_S = 60
-
-_SEED_ROWS = 12
 _LABELS = ["entailment", "neutral", "contradiction"]
 
 
@@ -63,27 +59,27 @@ class Reader:
         beside: Files that stand beside it, whole.
     """
 
-    files: Mapping[str, bytes]
-    read: Callable[[Path], None]
-    beside: Mapping[str, bytes] = field(default_factory=dict)
+    files: dict
+    read: object
+    beside: dict = field(default_factory=dict)
 
 
-def _exhaust(values: Iterable[object]) -> None:
+def _exhaust(values):
     for _ in values:
         pass
 
 
-def _written(write: Callable[[Path], object], name: str) -> bytes:
+def _written(name, write, *arguments):
     with tempfile.TemporaryDirectory() as folder:
-        write(Path(folder) / name)
+        write(Path(folder) / name, *arguments)
         return (Path(folder) / name).read_bytes()
 
 
-def _parquet(rows: list[dict[str, object]]) -> bytes:
-    return _written(lambda path: pq.write_table(pa.Table.from_pylist(rows), path), "x.parquet")
+def _parquet(rows):
+    return _written("x.parquet", lambda path: pq.write_table(pa.Table.from_pylist(rows), path))
 
 
-def _tar(files: Mapping[str, bytes]) -> bytes:
+def _tar(files):
     buffer = io.BytesIO()
     with tarfile.open(fileobj=buffer, mode="w:gz") as archive:
         for name, content in files.items():
@@ -93,59 +89,49 @@ def _tar(files: Mapping[str, bytes]) -> bytes:
     return buffer.getvalue()
 
 
-def _releases() -> Reader:
-    scinli, bionli = scinli_rows("test")[:_SEED_ROWS], bionli_rows("test")[:_SEED_ROWS]
+def _releases():
+    scinli, bionli = scinli_rows("test")[:12], bionli_rows("test")[:12]
     parts = {
-        (part.source.dataset, part.source.name): part.read
+        part.source.dataset: part.read
         for name in ("scinli", "bionli")
         for part in get_builder(name).parts()
+        if (part.source.dataset, part.source.name) == (name, "test")
     }
-    subs = {
-        "premises": "A fox is in the barn.",
-        "hypothesis": "It is in the barn.",
-        "label": "entailment",
-    }
-    fixed = {"id": "1-0", "prem_num": 1, "subs": {"X": "a fox"}, "ent_type": "Dir", "exp": "in"}
-    problem = {**fixed, **subs}
+    texts = {"premises": "A fox is in the barn.", "hypothesis": "It is in the barn."}
+    problem = {"id": "1-0", "prem_num": 1, "subs": {"X": "a fox"}, "ent_type": "Dir", "exp": "in"}
+    problem |= texts | {"label": "entailment"}
     files = {
-        "scinli.jsonl": _written(lambda path: write_jsonl(path, scinli), "test.jsonl"),
-        "scinli.csv": _written(lambda path: write_csv(path, scinli), "test.csv"),
-        "bionli.csv": _written(lambda path: write_csv(path, bionli), "test.csv"),
+        "scinli.jsonl": _written("test.jsonl", write_jsonl, scinli),
+        "scinli.csv": _written("test.csv", write_csv, scinli),
+        "bionli.csv": _written("test.csv", write_csv, bionli),
         "spacenli.json": json.dumps({"data": [problem] * 3}).encode(),
     }
-
-    def read(path: Path) -> None:
-        dataset = path.stem
-        if dataset == "spacenli":
-            _exhaust(read_released_spacenli(path))
-        else:
-            _exhaust(parts[dataset, "test"](path))
-
-    return Reader(files, read)
+    parts["spacenli"] = read_released_spacenli
+    return Reader(files, lambda path: _exhaust(parts[path.stem](path)))
 
 
-def _papers() -> Reader:
-    plain = json.dumps(paper_samples.PLAIN) + "\n" + json.dumps(paper_samples.FLAT) + "\n"
-    split = paper_samples.SPLIT_XML.encode()
+def _papers():
+    plain = abstract_samples.json_lines(paper_samples.PLAIN, paper_samples.FLAT).encode()
+    split, jats = paper_samples.SPLIT_XML.encode(), paper_samples.JATS.encode()
     files = {
         "a.tei.xml": paper_samples.TEI.encode(),
         "b.tei.xml": paper_samples.TEI_SPLIT.encode(),
-        "c.nxml": paper_samples.JATS.encode(),
+        "c.nxml": jats,
         "d.xml": split,
-        "e.jsonl": plain.encode(),
-        "f.jsonl.gz": gzip.compress(plain.encode()),
-        "g.tar.gz": _tar({"d.xml": split, "c.nxml": paper_samples.JATS.encode()}),
+        "e.jsonl": plain,
+        "f.jsonl.gz": gzip.compress(plain),
+        "g.tar.gz": _tar({"d.xml": split, "c.nxml": jats}),
         "h.parquet": _parquet([{"id": "a", "abstract": "Foxes run. Hens fly.", "text": "Go."}]),
     }
 
-    def read(path: Path) -> None:
+    def read(path):
         for file in find_paper_files([path]):
             _exhaust(read_papers(file, split_sentences))
 
     return Reader(files, read)
 
 
-def _abstracts() -> Reader:
+def _abstracts():
     files = {
         "a.pubtator": abstract_samples.pubtator().encode(),
         "b.json": json.dumps({"documents": [abstract_samples.bioc()]}).encode(),
@@ -156,43 +142,39 @@ def _abstracts() -> Reader:
     return Reader(files, lambda path: _exhaust(read_abstracts([path])))
 
 
-def _banks() -> Reader:
+def _banks():
     with tempfile.TemporaryDirectory() as folder:
         bank = write_small_bank(Path(folder) / "bank")
         files = {path.name: path.read_bytes() for path in bank.iterdir() if path.suffix != ".csv"}
 
-    def read(path: Path) -> None:
+    def read(path):
         scan_pattern_bank(*find_pattern_bank(path.parent))
 
     return Reader(files, read, beside=files)
 
 
-def _predictions() -> Reader:
+def _predictions():
     rows = [
-        {
-            "id": f"r{n}",
-            "prediction": _LABELS[n % 3],
-            "reference": _LABELS[n % 2],
-            "probability_neutral": 0.25,
-        }
-        for n in range(_SEED_ROWS)
+        {"id": f"r{n}", "prediction": _LABELS[n % 3], "reference": _LABELS[n % 2]}
+        | {"probability_neutral": 0.25}
+        for n in range(12)
     ]
     files = {
-        "a.csv": _written(lambda path: write_csv(path, rows), "a.csv"),
-        "b.jsonl": _written(lambda path: write_jsonl(path, rows), "b.jsonl"),
+        "a.csv": _written("a.csv", write_csv, rows),
+        "b.jsonl": _written("b.jsonl", write_jsonl, rows),
         "c.parquet": _parquet(rows),
     }
 
-    def read(path: Path) -> None:
+    def read(path):
         table = read_input_file(path)
         nli_report(predictions="prediction", references="reference", labels=_LABELS, data=table)
 
     return Reader(files, read)
 
 
-def _sheets() -> Reader:
-    cells = ["key", "premise", "hypothesis", "label", "comment"]
-    sheet = "\r\n".join([",".join(cells), "k1,A fox.,It runs.,neutral,", "k2,A hen.,It runs.,,x"])
+def _sheets():
+    rows = ["key,premise,hypothesis,label,comment", "k1,A fox.,It runs.,neutral,"]
+    sheet = "\r\n".join([*rows, "k2,A hen.,It runs.,,x"])
     texts = {"key": "k1", "premise": "A fox.", "hypothesis": "It runs."}
     choice = {"from_name": "label", "type": "choices", "value": {"choices": ["neutral"]}}
     task = {"id": 1, "data": texts, "annotations": [{"completed_by": 1, "result": [choice]}]}
@@ -201,17 +183,17 @@ def _sheets() -> Reader:
         "annotator-1.csv": sheet.encode("utf-8-sig"),
         "a.json": json.dumps([task, task]).encode(),
         "b.json": json.dumps(flat).encode(),
-        "c.csv": _written(lambda path: write_table(path, flat), "c.csv"),
-        "d.tsv": _written(lambda path: write_table(path, flat, "\t"), "d.tsv"),
+        "c.csv": _written("c.csv", write_table, flat),
+        "d.tsv": _written("d.tsv", write_table, flat, "\t"),
     }
 
-    def read(path: Path) -> None:
+    def read(path):
         read_answer_file(path, Batch(path.parent, RELATION, 1, {}, {}))
 
     return Reader(files, read)
 
 
-READERS: Mapping[str, Callable[[], Reader]] = {
+READERS = {
     "releases": _releases,
     "papers": _papers,
     "abstracts": _abstracts,
@@ -225,38 +207,16 @@ _PIECES = [
     *(b"\x00", b"\xff", b"\xed\xa0\x80", b"\xc3", b"\xef\xbb\xbf", b"\r", b"\n", b"\t", b'"', b"'"),
     *(b"<", b">", b"&", b"</", b"<!--", b"]]>", b"<![CDATA[", b"&#0;", b"&lol;", b"<!DOCTYPE a ["),
     *(b"{", b"}", b"[", b"]", b",", b":", b"\\", b"\\ud800", b"null", b"NaN", b"1e999", b"-1"),
-    *(
-        b"9" * 5000,
-        b"[" * 5000,
-        b"{" * 3000,
-        b"<a>" * 3000,
-        b"x" * 100_000,
-        b" not" * 2000,
-        b"|" * 99,
-    ),
-    *(
-        b"1" * 25,
-        b"true",
-        b"\xe2\x80\xa8",
-        b"&!?*",
-        b"*a",
-        b"!!python/object:os.system",
-        b"&a [*a]",
-    ),
+    *(b"9" * 5000, b"[" * 5000, b"{" * 3000, b"<a>" * 3000, b"x" * 100_000, b" not" * 2000),
+    *(b"1" * 25, b"true", b"\xe2\x80\xa8", b"&!?*", b"*a", b"!!python/object:os.system"),
+    *(b"|" * 99, b"&a [*a]"),
 ]
-_DAMAGE = st.lists(
-    st.tuples(
-        st.sampled_from(["insert", "replace", "delete", "double", "flip", "cut", "swap", "repeat"]),
-        st.floats(0, 1, allow_nan=False),
-        st.integers(1, 400),
-        st.sampled_from(_PIECES),
-    ),
-    min_size=1,
-    max_size=5,
-)
+_KINDS = ["insert", "replace", "delete", "double", "flip", "cut", "swap", "repeat"]
+_SHARES = st.floats(0, 1, allow_nan=False)
+_STEPS = st.tuples(st.sampled_from(_KINDS), _SHARES, st.integers(1, 400), st.sampled_from(_PIECES))
 
 
-def damage(content: bytes, steps: list[tuple[str, float, int, bytes]]) -> bytes:
+def damage(content, steps):
     """Return a content after some steps of damage, each at a share of its length."""
     for kind, where, size, piece in steps:
         at = int(where * len(content))
@@ -294,10 +254,10 @@ class Tally:
     n_refused: int = 0
     slowest_s: float = 0.0
     growth: int = 0
-    crashes: dict[str, str] = field(default_factory=dict)
+    crashes: dict = field(default_factory=dict)
 
 
-def read_damaged(reader: Reader, name: str, content: bytes, tally: Tally) -> None:
+def read_damaged(reader, name, content, tally):
     """Read a damaged file, alone in a folder but for what stands beside it.
 
     Raises:
@@ -310,7 +270,7 @@ def read_damaged(reader: Reader, name: str, content: bytes, tally: Tally) -> Non
         path.write_bytes(content)
         peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
         started = time.process_time()
-        faulthandler.dump_traceback_later(_HUNG_S, exit=True)
+        faulthandler.dump_traceback_later(60, exit=True)
         tally.n_tried += 1
         try:
             reader.read(path)
@@ -330,7 +290,7 @@ def read_damaged(reader: Reader, name: str, content: bytes, tally: Tally) -> Non
         raise CrashError(f"{name}: it took {growth >> 20:,} MB.")
 
 
-def fuzz(reader: Reader, n_examples: int, number: int, tally: Tally, keep: Path | None) -> None:
+def fuzz(reader, n_examples, number, tally, keep):
     """Try so many damaged files; what crashes is told in ``tally``, and kept."""
 
     @seed(number)
@@ -341,8 +301,8 @@ def fuzz(reader: Reader, n_examples: int, number: int, tally: Tally, keep: Path 
         phases=[Phase.generate, Phase.target],
         suppress_health_check=list(HealthCheck),
     )
-    @given(name=st.sampled_from(sorted(reader.files)), steps=_DAMAGE)
-    def run(name: str, steps: list[tuple[str, float, int, bytes]]) -> None:
+    @given(st.sampled_from(sorted(reader.files)), st.lists(_STEPS, min_size=1, max_size=5))
+    def run(name, steps):
         content = damage(reader.files[name], steps)
         try:
             read_damaged(reader, name, content, tally)
@@ -355,7 +315,7 @@ def fuzz(reader: Reader, n_examples: int, number: int, tally: Tally, keep: Path 
     run()
 
 
-def main() -> None:
+def main():
     """Fuzz each reader for its share of the time, and print the table."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--seconds", type=float, default=3600)

@@ -68,24 +68,17 @@ def test_exemplars_are_never_of_the_test(folder, built):
 NAN, INF = math.nan, math.inf
 
 
-@pytest.mark.parametrize(
-    ("likelihoods", "label"),
-    [
-        ([NAN, NAN, NAN], None),
-        ([NAN, -5, -1], None),
-        ([-5, -1, NAN], None),
-        ([-INF, -INF, -INF], None),
-        ([INF, -5, -1], None),
-        ([None, -5, -1], None),
+def test_likelihoods_without_a_choice_are_unread():
+    doc = {"dataset": "open_spacenli", "label": 0, "group": "g"}
+    unread = ([NAN] * 3, [NAN, -5, -1], [-5, -1, NAN], [-INF] * 3, [INF, -5, -1], [None, -5, -1])
+    for likelihoods, label in (
+        *((one, None) for one in unread),
         ([-INF, -5, -1], 2),
         ([-1, -1, -INF], 0),
-    ],
-)
-def test_likelihoods_without_a_choice_are_unread(likelihoods, label):
-    doc = {"dataset": "open_spacenli", "label": 0, "group": "g"}
-    judged = lm_eval.judge_likelihoods(doc, [(value, False) for value in likelihoods])
-    assert judged["unread"] == ("open_spacenli", 0, label, "g")
-    assert lm_eval.compute_unread([judged["unread"]]) == (label is None)
+    ):
+        judged = lm_eval.judge_likelihoods(doc, [(value, False) for value in likelihoods])
+        assert judged["unread"] == ("open_spacenli", 0, label, "g")
+        assert lm_eval.compute_unread([judged["unread"]]) == (label is None)
 
 
 def test_a_run_by_hand(built):

@@ -1,7 +1,6 @@
 """Scores of harnesses as the page of a model shows them."""
 
 import json
-from pathlib import Path
 
 import pytest
 import yaml
@@ -79,21 +78,12 @@ def test_a_log_becomes_a_result(person, version, benchmark, tmp_path):
     assert person.python(COMMAND, *map(str, arguments)).splitlines() == [str(written)]
     n_right = sum(predict(row, number) == row["label"] for number, row in enumerate(rows))
     commit = person.hub.repos[f"datasets/{REPO}"].commits[-1].oid
-    assert yaml.safe_load(written.read_text()) == [
-        {
-            "dataset": {"id": REPO, "task_id": "default", "revision": commit},
-            "value": round(n_right / len(rows), 6),
-            "notes": "lm_eval 0.4.13,prompt:p1,answers:generated,shots:4",
-        }
-    ]
-
-
-def test_the_client_of_the_hub_reads_it(person, version, benchmark, tmp_path):
+    content = yaml.safe_load(written.read_text())
+    dataset = {"id": REPO, "task_id": "default", "revision": commit}
+    notes = "lm_eval 0.4.13,prompt:p1,answers:generated,shots:4"
+    value = round(n_right / len(rows), 6)
+    assert content == [{"dataset": dataset, "value": value, "notes": notes}]
     client = pytest.importorskip("huggingface_hub._eval_results")
-    rows = rows_of(version, "default")
-    log = lm_eval_log(rows, digest_of(version, "default"), tmp_path)
-    written = person.python(CALL, json.dumps([[str(log), benchmark, str(tmp_path)]])).strip()
-    content = yaml.safe_load(Path(written).read_text())
     [entry] = client.parse_eval_result_entries(content)
     assert (entry.dataset_id, entry.task_id) == (REPO, "default")
     assert client.eval_result_entries_to_yaml([entry]) == content

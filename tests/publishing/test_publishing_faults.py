@@ -36,7 +36,8 @@ def command(publisher, *options, **toy):
     return ["publish", str(publisher.build(**toy)), "--repo", REPO, *options, "--yes"]
 
 
-# A request of each kind, in the order in which they are made, and what can happen to it.
+#: A request of each kind, in the order in which they are made, what can happen to it, and what
+#: is said then: first what leaves nothing there, then what leaves a commit without a tag.
 LASTING = [
     ("POST", "/api/repos/create", 403, "look at its rights"),
     ("POST", "/api/repos/create", 401, "run hf auth login"),
@@ -46,6 +47,7 @@ LASTING = [
     ("POST", "/preupload/", 404, "It is not there"),
     ("POST", "/objects/batch", 401, "run hf auth login"),
     ("PUT", "/lfs/", 403, "Error while uploading"),
+    ("PUT", "/lfs/", "flip", "Error while uploading"),
     ("POST", "/commit/", 401, "run hf auth login"),
     ("POST", "/commit/", 409, "Run the command again"),
     ("POST", "/commit/", 412, "somebody else changed it"),
@@ -66,90 +68,50 @@ AFTER_THE_COMMIT = [
 ]
 
 
-def test_what_lasts_is_told_and_leaves_nothing_half_done(hub, publisher):
-    hub.hang_s = 60
+@pytest.mark.parametrize(("faults", "n_commits"), [(LASTING, 0), (AFTER_THE_COMMIT, 1)])
+def test_what_lasts_is_told_and_without_proof_there_is_no_tag(hub, publisher, faults, n_commits):
     publish = command(publisher, "--version", "1.0.0")
-    for method, path, action, expected in LASTING:
+    for method, path, action, expected in faults:
         hub.faults = [Fault(method, path, action, times=99)]
-        said = publisher.run(*publish, code=1)
-        assert REPO in said.splitlines()[-1]
-        assert expected in said.splitlines()[-1], (method, path, action)
-        assert state(hub) == (0, [])
+        said = publisher.run(*publish, code=1).splitlines()[-1]
+        assert REPO in said
+        assert any(part in said for part in expected.split("|")), (method, path, action, said)
+        assert state(hub) == (n_commits, [])
     hub.faults = []
     publisher.run(*publish)
     assert state(hub) == (1, ["v1.0.0"])
 
 
-def test_without_proof_there_is_no_tag(hub, publisher):
-    publish = command(publisher, "--version", "1.0.0")
-    for method, path, action, expected in AFTER_THE_COMMIT:
-        hub.faults = [Fault(method, path, action, times=99)]
-        said = publisher.run(*publish, code=1)
-        assert any(part in said.splitlines()[-1] for part in expected.split("|")), said
-        assert state(hub) == (1, [])
-    hub.faults = []
-    publisher.run(*publish)
-    assert state(hub) == (1, ["v1.0.0"])
+TOY = "/api/datasets/someone/toy$"
+EVERY_REQUEST = [
+    *dict.fromkeys((method, path) for method, path, *_ in (*LASTING, *AFTER_THE_COMMIT)),
+    *(("GET", path) for path in ("/refs", "/tree/", "/revision/", TOY)),
+]
 
 
 @pytest.mark.parametrize(
     "faults",
     [
-        [
-            ("POST", "/api/repos/create", 500),
-            ("POST", "/tag/", 429),
-            ("GET", "/datasets/someone/toy$", 500),
-        ],
+        [("POST", "/api/repos/create", 500), ("POST", "/tag/", 429), ("GET", TOY, 500)],
         [("POST", "/api/repos/create", "lose"), ("POST", "/commit/", "lose")],
         [("POST", "/tag/", "lose"), ("GET", "/tree/", "tear"), ("PUT", "/lfs/", "cut")],
         [("PUT", "/lfs/", 500), ("PUT", "/lfs/", "drop"), ("GET", r"resolve/.*parquet", "tear")],
-        [("GET", "/api/datasets/someone/toy$", 503), ("POST", "/objects/batch", 429)],
+        [("GET", TOY, 503), ("POST", "/objects/batch", 429)],
+        [("POST", "/commit/", "lose"), ("POST", "/commit/", 500)],
+        [(*request, 429) for request in EVERY_REQUEST],
+        [(*request, 500) for request in EVERY_REQUEST],
     ],
 )
 def test_what_passes_is_overcome(hub, publisher, faults):
     hub.faults = [Fault(*fault) for fault in faults]
     publish = command(publisher, "--version", "1.0.0")
     process = publisher.start(*publish)
-    publisher.end(process, code=None if IS_OLD_CLIENT else 0)
+    said = publisher.end(process, code=None if IS_OLD_CLIENT else 0)
     if process.returncode:  # it tries few requests again by itself
         publisher.run(*publish)
-    assert state(hub) == (1, ["v1.0.0"])
-    assert not any(fault.times for fault in hub.faults)
-
-
-EVERY_REQUEST = [
-    *dict.fromkeys((method, path) for method, path, *_ in (*LASTING, *AFTER_THE_COMMIT)),
-    ("GET", "/refs"),
-    ("GET", "/tree/"),
-    ("GET", "/revision/"),
-    ("GET", "/api/datasets/someone/toy$"),
-]
-
-
-@pytest.mark.parametrize("status", [429, 500])
-def test_a_request_that_fails_once_does_not_end_it(hub, publisher, status):
-    hub.faults = [Fault(method, path, status) for method, path in EVERY_REQUEST]
-    publish = command(publisher, "--version", "1.0.0")
-    process = publisher.start(*publish)
-    said = publisher.end(process, code=None if IS_OLD_CLIENT else 0)
-    if process.returncode:
-        publisher.run(*publish)
     assert state(hub) == (1, ["v1.0.0"]), said
-    left = [fault.path for fault in hub.faults if fault.times]
-    assert set(left) <= {"/preupload/", "/refs"}, left  # some are not asked of a new repository
-
-
-def test_a_commit_whose_answer_is_lost_is_made_once(hub, publisher):
-    hub.faults = [Fault("POST", "/commit/", "lose"), Fault("POST", "/commit/", 500)]
-    publisher.run(*command(publisher, "--version", "1.0.0"))
-    assert state(hub) == (1, ["v1.0.0"])
-
-
-def test_a_damaged_upload_is_refused_by_the_hub(hub, publisher):
-    hub.faults = [Fault("PUT", "/lfs/", "flip", times=99)]
-    publish = command(publisher, "--version", "1.0.0")
-    assert "Error while uploading" in publisher.run(*publish, code=1)
-    assert state(hub) == (0, [])
+    left = {fault.path for fault in hub.faults if fault.times}
+    assert left <= {"/preupload/", "/refs"}, left  # some are not asked of a new repository
 
 
 # First that of an upload, since what the Hub has it does not want again.

@@ -9,42 +9,36 @@ import pytest
 from command_line import run_command
 from paper_corpus import make_papers, write_lines
 
-
-@pytest.fixture
-def papers(tmp_path):
-    return write_lines(tmp_path / "papers.jsonl", make_papers(12))
+KEPT = "The shards that were read are kept"
 
 
-@pytest.mark.parametrize(("error", "code"), [(KeyboardInterrupt, 130), (SystemExit(143), 143)])
-def test_what_is_kept_of_reading_papers(papers, tmp_path, monkeypatch, error, code):
-    from nlihub.builders.dataflow import work
+def interrupted(error):
+    def interrupt(*_):
+        raise error
 
-    class Interrupted(work.LocalEngine):
-        def map(self, job, items):
-            raise error
+    return interrupt
 
-    monkeypatch.setattr(work, "LocalEngine", Interrupted)
+
+@pytest.mark.parametrize(
+    ("module", "name", "error", "code"),
+    [
+        ("dataflow.work", "LocalEngine.map", KeyboardInterrupt, 130),
+        ("dataflow.work", "LocalEngine.map", SystemExit(143), 143),
+        ("versions.write", "write_rows", KeyboardInterrupt, 130),
+    ],
+)
+def test_what_is_kept_of_papers_and_a_build(tmp_path, monkeypatch, module, name, error, code):
+    papers = write_lines(tmp_path / "papers.jsonl", make_papers(12))
+    monkeypatch.setattr(f"nlihub.builders.{module}.{name}", interrupted(error))
     done = run_command("construct", "papers", "mine", papers, "--domain", "acl", cwd=tmp_path)
     assert done.returncode == code
-    told = "nlihub: interrupted. The shards that were read are kept: run it again to go on."
-    assert told in done.stderr.splitlines()
     assert "Traceback" not in done.stderr
-
-
-def test_what_is_kept_of_a_build(papers, tmp_path, monkeypatch):
-    from nlihub.builders.versions import write
-
-    def interrupt(*_):
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr(write, "write_rows", interrupt)
-    done = run_command("construct", "papers", "mine", papers, "--domain", "acl", cwd=tmp_path)
-    assert done.returncode == 130
-    assert f"{tmp_path / 'built' / 'mine'} is as it was." in done.stderr or (
-        "built/mine is as it was." in done.stderr
-    )
-    assert "The shards that were read are kept" in done.stderr
-    assert not list((tmp_path / "built").glob("*mine*"))
+    assert KEPT in done.stderr
+    if module == "versions.write":
+        assert "built/mine is as it was." in done.stderr
+        assert not list((tmp_path / "built").glob("*mine*"))
+    else:
+        assert f"nlihub: interrupted. {KEPT}: run it again to go on." in done.stderr.splitlines()
 
 
 def test_an_interrupt_of_the_imports_tells_nothing():

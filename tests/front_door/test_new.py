@@ -16,6 +16,7 @@ from nlihub.builders.core.new_dataset import skeleton_files
 from nlihub.builders.versions.packaged_card import write_card
 from nlihub.loaders.errors import SourceNotFoundError
 from release_files import fixtures
+from test_packaging import FOLDERS
 
 
 def copy(root, *paths):
@@ -35,17 +36,17 @@ def checkout(tmp_path):
 
 
 def test_new_writes_five_files_and_says_what_to_do(checkout):
-    before = json.loads((checkout / "loaders/sources.json").read_text())
+    sources = checkout / "loaders/sources.json"
+    before = json.loads(sources.read_text())
     done = run_command("new", "farm_pairs", cwd=checkout)
     assert done.returncode == 0, done.stderr
-    files = skeleton_files("farm_pairs")
     assert len(done.stdout.splitlines()) == 5
-    for what, path in files.items():
+    for what, path in skeleton_files("farm_pairs").items():
         text = (checkout / path).read_text()
         assert "TODO" in text
         if what != "card":
             ast.parse(text)
-    after = json.loads((checkout / "loaders/sources.json").read_text())
+    after = json.loads(sources.read_text())
     assert list(after.pop("farm_pairs")["files"]) == ["train", "validation", "test"]
     assert after == before
     [fixture] = fixtures(checkout / "tests/fixtures").values()
@@ -53,10 +54,12 @@ def test_new_writes_five_files_and_says_what_to_do(checkout):
         assert name == f"{split}.csv"
         assert len(text.splitlines()) - 1 == len(fixture.ROWS["default", split])
     gaps = [line for rule in completeness.RULES[1:] for line in rule("farm_pairs", checkout)]
-    assert "builder: citation is TODO" in gaps
-    assert "sources.json: farm_pairs/train has no sha256 and no rows" in gaps
     fill = "nlihub card farm_pairs --write --from FOLDER"
-    assert f"card: block `usage` is not filled: {fill}" in gaps
+    assert {
+        "builder: citation is TODO",
+        "sources.json: farm_pairs/train has no sha256 and no rows",
+        f"card: block `usage` is not filled: {fill}",
+    } <= set(gaps)
 
 
 @pytest.mark.parametrize(
@@ -73,13 +76,10 @@ def test_new_refuses_and_writes_nothing(checkout, name, said):
     done = run_command("new", name, cwd=checkout)
     assert done.returncode == 2
     assert said in re.sub(r"[\s│]+", " ", done.stderr)
-    assert {path: path.read_bytes() for path in checkout.rglob("*") if path.is_file()} == before
-
-
-def test_new_refuses_a_folder_that_is_no_checkout(tmp_path):
-    done = run_command("new", "farm_pairs", cwd=tmp_path)
-    assert (done.returncode, list(tmp_path.iterdir())) == (2, [])
+    done = run_command("new", "farm_pairs", cwd=checkout / "tests")
+    assert done.returncode == 2
     assert "is not a checkout of nlihub: it has no builders/core" in done.stderr
+    assert {path: path.read_bytes() for path in checkout.rglob("*") if path.is_file()} == before
 
 
 def edit(path, old, new):
@@ -98,32 +98,18 @@ def forget_the_hash(root):
     path.write_text(json.dumps(sources))
 
 
-CARD = "dataset_cards/scinli/README.md"
+CARD, FIXTURES = "dataset_cards/scinli/README.md", "tests/release_files.py"
+BUILDER, SOURCES = "builders/scinli.py", "loaders/sources.json"
+UNFILLED = "card: block `configs` is not filled: nlihub card scinli --write --from FOLDER"
 DEFECTS = [
     ("files_are_there", lambda root: (root / CARD).unlink(), f"card: {CARD} is missing"),
-    (
-        "files_are_there",
-        edit("tests/release_files.py", '"scinli"', '"x"'),
-        "fixture: tests/fixtures/scinli.py is missing",
-    ),
-    (
-        "nothing_is_to_do",
-        edit("builders/scinli.py", 'paper="http', 'paper="TODO http'),
-        "builder: paper is TODO",
-    ),
-    ("nothing_is_to_do", edit(CARD, "# SciNLI\n", "# TODO name\n"), "card: line 1 is TODO: name"),
+    ("files_are_there", edit(FIXTURES, '"scinli"', '"x"'), "tests/fixtures/scinli.py is missing"),
+    ("nothing_is_to_do", edit(BUILDER, 'paper="', 'paper="TODO '), "builder: paper is TODO"),
+    ("nothing_is_to_do", edit(CARD, "# SciNLI", "# TODO name"), "card: line 1 is TODO: name"),
     ("sources_are_known", forget_the_hash, "sources.json: scinli/test has no sha256 and no rows"),
-    (
-        "sources_are_known",
-        edit("loaders/sources.json", '"scinli"', '"other"'),
-        "sources.json: scinli is missing",
-    ),
-    ("card_has_its_blocks", edit(CARD, "begin usage", "begin x"), "card: block `usage` is missing"),
-    (
-        "card_has_its_blocks",
-        edit(CARD, "begin configs -->\n", "begin configs -->\nTODO: "),
-        "card: block `configs` is not filled: nlihub card scinli --write --from FOLDER",
-    ),
+    ("sources_are_known", edit(SOURCES, '"scinli"', '"other"'), "sources.json: scinli is missing"),
+    ("card_has_its_blocks", edit(CARD, "begin usage", "begin x"), "block `usage` is missing"),
+    ("card_has_its_blocks", edit(CARD, "begin configs -->\n", "begin configs -->\nTODO"), UNFILLED),
 ]
 
 
@@ -131,12 +117,9 @@ DEFECTS = [
 def test_every_rule_names_its_gap(checkout, rule, plant, line):
     assert completeness.find_gaps("scinli", checkout) == []
     plant(checkout)
-    assert line in completeness.find_gaps("scinli", checkout)
+    assert any(gap.endswith(line) for gap in completeness.find_gaps("scinli", checkout))
     [found] = [each for each in completeness.RULES if each.__name__ == rule]
-    assert line in list(found("scinli", checkout))
-
-
-def test_there_is_a_defect_for_every_rule():
+    assert any(gap.endswith(line) for gap in found("scinli", checkout))
     assert {rule for rule, *_ in DEFECTS} == {rule.__name__ for rule in completeness.RULES}
 
 
@@ -159,7 +142,7 @@ def test_a_new_dataset_is_built_verified_and_loaded_with_five_files(tmp_path):
     shutil.copytree(ROOT, root, ignore=ignored)
     package = tmp_path / "site" / "nlihub"  # laid out as the installed package is
     package.mkdir(parents=True)
-    rooms = (
+    rooms = [name.partition(".")[2] for name in FOLDERS if name != "nlihub"]
         "baselines",
         "builders",
         "dataset_cards",
@@ -167,19 +150,14 @@ def test_a_new_dataset_is_built_verified_and_loaded_with_five_files(tmp_path):
         "loaders",
         "metrics",
         "publishing",
-    )
+    ]
     for path in (*(root / "src/nlihub").iterdir(), *map(root.joinpath, rooms)):
         (package / path.name).symlink_to(path)
     env = {**os.environ, "PYTHONPATH": str(package.parent), "NLIHUB_CACHE": str(tmp_path / "c")}
 
     def run(*words, fails=False):
-        done = subprocess.run(
-            [sys.executable, "-m", *map(str, words)],
-            cwd=root,
-            env=env,
-            capture_output=True,
-            text=True,
-        )
+        command = [sys.executable, "-m", *map(str, words)]
+        done = subprocess.run(command, cwd=root, env=env, capture_output=True, text=True)
         assert (done.returncode != 0) == fails, done.stdout + done.stderr
         return done.stdout
 

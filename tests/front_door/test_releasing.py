@@ -62,20 +62,17 @@ def test_a_release_says_where_its_repository_is(checkout):
     assert f"Source = {URL}" in parser["metadata"]["project_urls"]
 
 
+TAG, LOG = f"v{VERSION}", "CHANGELOG.md"
+
+
 @pytest.mark.parametrize(
     ("tag", "file", "old", "new", "problem"),
     [
-        ("v9.9.9", "", "", "", f"The tag is v9.9.9; expected v{VERSION}"),
-        (VERSION, "", "", "", f"The tag is {VERSION}; expected v{VERSION}"),
-        (f"v{VERSION}", "CHANGELOG.md", f"## {VERSION}", "## Unreleased", "CHANGELOG.md has no"),
-        (f"v{VERSION}", "CHANGELOG.md", f"## {VERSION}", f"## {VERSION}1", "CHANGELOG.md has no"),
-        (
-            f"v{VERSION}",
-            "CITATION.cff",
-            f"version: {VERSION}",
-            "version: 9.9.9",
-            "CITATION.cff has",
-        ),
+        ("v9.9.9", "", "", "", f"The tag is v9.9.9; expected {TAG}"),
+        (VERSION, "", "", "", f"The tag is {VERSION}; expected {TAG}"),
+        (TAG, LOG, f"## {VERSION}", "## Unreleased", f"{LOG} has no"),
+        (TAG, LOG, f"## {VERSION}", f"## {VERSION}1", f"{LOG} has no"),
+        (TAG, "CITATION.cff", f"version: {VERSION}", "version: 9.9.9", "CITATION.cff has"),
     ],
 )
 def test_what_does_not_fit_the_tag_is_refused(checkout, tag, file, old, new, problem):

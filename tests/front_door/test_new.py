@@ -143,14 +143,6 @@ def test_a_new_dataset_is_built_verified_and_loaded_with_five_files(tmp_path):
     package = tmp_path / "site" / "nlihub"  # laid out as the installed package is
     package.mkdir(parents=True)
     rooms = [name.partition(".")[2] for name in FOLDERS if name != "nlihub"]
-        "baselines",
-        "builders",
-        "dataset_cards",
-        "integrations",
-        "loaders",
-        "metrics",
-        "publishing",
-    ]
     for path in (*(root / "src/nlihub").iterdir(), *map(root.joinpath, rooms)):
         (package / path.name).symlink_to(path)
     env = {**os.environ, "PYTHONPATH": str(package.parent), "NLIHUB_CACHE": str(tmp_path / "c")}

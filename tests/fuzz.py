@@ -11,11 +11,9 @@ in ``tests/fixtures/fuzz/READER/``.
 import argparse
 import faulthandler
 import gzip
-import io
 import json
 import resource
 import sys
-import tarfile
 import tempfile
 import time
 from dataclasses import dataclass, field
@@ -25,6 +23,7 @@ import abstract_samples
 import paper_samples
 import pyarrow as pa
 import pyarrow.parquet as pq
+from archives import tar
 from hypothesis import HealthCheck, Phase, given, seed, settings
 from hypothesis import strategies as st
 from label_studio_tables import write_table
@@ -79,16 +78,6 @@ def _parquet(rows):
     return _written("x.parquet", lambda path: pq.write_table(pa.Table.from_pylist(rows), path))
 
 
-def _tar(files):
-    buffer = io.BytesIO()
-    with tarfile.open(fileobj=buffer, mode="w:gz") as archive:
-        for name, content in files.items():
-            entry = tarfile.TarInfo(name)
-            entry.size = len(content)
-            archive.addfile(entry, io.BytesIO(content))
-    return buffer.getvalue()
-
-
 def _releases():
     scinli, bionli = scinli_rows("test")[:12], bionli_rows("test")[:12]
     parts = {
@@ -120,7 +109,7 @@ def _papers():
         "d.xml": split,
         "e.jsonl": plain,
         "f.jsonl.gz": gzip.compress(plain),
-        "g.tar.gz": _tar({"d.xml": split, "c.nxml": jats}),
+        "g.tar.gz": tar({"d.xml": split, "c.nxml": jats}, "w:gz"),
         "h.parquet": _parquet([{"id": "a", "abstract": "Foxes run. Hens fly.", "text": "Go."}]),
     }
 

@@ -7,7 +7,6 @@ the words and options are compared with the program.
 """
 
 import contextlib
-import doctest
 import json
 import os
 import re
@@ -30,7 +29,6 @@ from paper_corpus import make_papers, write_lines
 from release_files import fixtures
 
 import nlihub
-from nlihub import loading
 from nlihub.cli import app
 
 sys.path.insert(0, str(ROOT / "docs"))
@@ -126,11 +124,6 @@ def test_the_commands_of_a_page_exist(page):
         known = known_options(" ".join(words[:n_words])) | {"--help"}
         given = {word for word in words[n_words:] if re.match("--?[a-z]", word)}
         assert given <= known, words
-
-
-def test_the_examples_of_the_docstrings_run():
-    failed, attempted = doctest.testmod(loading)
-    assert (failed, attempted > 0) == (0, True)
 
 
 def test_the_readme_knows_every_dataset():

@@ -145,20 +145,16 @@ def test_a_pool_and_antonyms_of_ones_own(write):
 
 
 def test_the_pool_is_that_of_the_files_whatever_their_order(write):
-    records = [
-        {"id": n, "conclusion": f"<re> A{n} <er> inhibits <el> B <le>.", "regulator_type": "Gene"}
-        for n in range(4)
-    ]
-    one, two = (
-        write(json_lines(*records[:2]), "1.jsonl"),
-        write(json_lines(*records[2:]), "2.jsonl"),
-    )
-    found = [
-        sorted(run(*files, "--strategies", "SREO").stdout.splitlines())
-        for files in ((one, two), (two, one))
-    ]
-    assert found[0] == found[1]
-    assert len(found[0]) == 4
+    def file(numbers):
+        text = "<re> A{} <er> inhibits <el> B <le>."
+        about = {"regulator_type": "Gene"}
+        records = [{"id": n, "conclusion": text.format(n), **about} for n in numbers]
+        return write(json_lines(*records), f"{numbers}.jsonl")
+
+    files = file([0, 1]), file([2, 3])
+    one, other = (run(*order, "--strategies", "SREO").stdout for order in (files, files[::-1]))
+    assert sorted(one.splitlines()) == sorted(other.splitlines())
+    assert len(one.splitlines()) == 4
 
 
 def test_conclusions_of_abstracts(write):
@@ -193,33 +189,30 @@ def test_the_record_of_the_guide(write):
 
 
 def test_all_that_is_wrong_is_told_by_file_and_line(write):
-    good = {"id": 1, "conclusion": MARKED}
-    texts = [
-        json_lines(
-            good,
-            {"id": 1, "conclusion": MARKED},
-            {"id": 3, "conclusion": "<re> A <el> B <le> <er>."},
-            {"id": 4, "conclusion": MARKED, "supporting_set": "Was <re> seen."},
-            {"id": 5, "conclusion": 5},
-        )
-        + "no json\n",
-        pubtator(pmid="8", relations=()),
-        pubtator(pmid="9", entities=(*ENTITIES, ("foxes", 0, "Gene", "3"))).replace(
-            "foxes\tG", "dogs\tG"
-        ),
+    records = [
+        {"id": 1, "conclusion": MARKED},
+        {"id": 1, "conclusion": MARKED},
+        {"id": 3, "conclusion": "<re> A <el> B <le> <er>."},
+        {"id": 4, "conclusion": MARKED, "supporting_set": "Was <re> seen."},
+        {"id": 5, "conclusion": 5},
     ]
-    paths = [write(text, f"{n}.jsonl" if n == 0 else f"{n}.txt") for n, text in enumerate(texts)]
-    done = run(*paths, "--strategies", "SEN")
+    dogs = pubtator(pmid="9", entities=(*ENTITIES, ("foxes", 0, "Gene", "3")))
+    first, second, third = (
+        write(json_lines(*records) + "no json\n", "0.jsonl"),
+        write(pubtator(pmid="8", relations=()), "1.txt"),
+        write(dogs.replace("foxes\tG", "dogs\tG"), "2.txt"),
+    )
+    done = run(first, second, third, "--strategies", "SEN")
     assert done.returncode == 0
     assert [line["pmid"] for line in lines(done.stdout)] == ["1", "9"]
     for place in (
-        f"{paths[0]}:2 (pmid 1): pmid twice",
-        f"{paths[0]}:3 (pmid 3): broken markers",
-        f"{paths[0]}:4 (pmid 4): markers in the text",
-        f"{paths[0]}:5 (pmid 5): malformed: conclusion",
-        f"{paths[0]}:6: malformed",
-        f"{paths[1]}:1 (pmid 8): no relation",
-        f"{paths[2]}:9 (pmid 9): offsets do not match",
+        f"{first}:2 (pmid 1): pmid twice",
+        f"{first}:3 (pmid 3): broken markers",
+        f"{first}:4 (pmid 4): markers in the text",
+        f"{first}:5 (pmid 5): malformed: conclusion",
+        f"{first}:6: malformed",
+        f"{second}:1 (pmid 8): no relation",
+        f"{third}:9 (pmid 9): offsets do not match",
     ):
         assert f"nlihub: skipped {place}" in done.stderr
     counts = table(done.stderr)
@@ -321,19 +314,13 @@ def test_wrong_use_from_python(write, tmp_path):
             call()
 
 
-@pytest.mark.parametrize(
-    "module",
-    [
-        "perturbation",
-        "builders.procedures.abstracts.mechanisms.mechanism",
-        "builders.procedures.abstracts.perturb.grammar",
-        "builders.procedures.abstracts.perturb.names",
-        "loaders.corpora.abstracts.markers",
-    ],
-)
-def test_examples_of_docstrings_run(module):
-    failed, attempted = doctest.testmod(importlib.import_module(f"nlihub.{module}"))
-    assert (failed, attempted > 0) == (0, True)
+def test_examples_of_docstrings_run():
+    abstracts = "builders.procedures.abstracts"
+    modules = ["perturbation", "loaders.corpora.abstracts.markers", "loading"]
+    modules += [f"{abstracts}.{name}" for name in ("mechanisms.mechanism", "perturb.grammar")]
+    for module in [*modules, f"{abstracts}.perturb.names"]:
+        failed, attempted = doctest.testmod(importlib.import_module(f"nlihub.{module}"))
+        assert (failed, attempted > 0) == (0, True), module
 
 
 def test_the_real_abstracts(tmp_path):

@@ -1,11 +1,6 @@
-import bz2
 import gzip
-import io
 import json
-import lzma
-import tarfile
 
-import pyarrow as pa
 import pytest
 from abstract_samples import (
     BODY,
@@ -19,6 +14,7 @@ from abstract_samples import (
     place,
     pubtator,
 )
+from archives import COMPRESSORS, tar
 from conftest import shared_data
 from memory import growth_of_peak
 from nlihub.loaders.corpora.abstracts.abstract import (
@@ -87,29 +83,16 @@ def test_every_format_tells_the_same(read, name):
     assert abstract.line == {"jsonl": 1, "pubtator": 1, "cdr": 1, "xml": 4}.get(name, 0)
 
 
-COMPRESSORS = [gzip.compress, bz2.compress, lzma.compress]
-COMPRESSORS.append(lambda data: pa.Codec("zstd").compress(data, asbytes=True))
-
-
 @pytest.mark.parametrize("kind", ["pubtator", "xml", "jsonl"])
 def test_compressed_files(read, kind):
     plain = only(read(FORMATS[kind]))
-    for compress in COMPRESSORS:
+    for compress in COMPRESSORS.values():
         assert only(read(compress(FORMATS[kind].encode()))) == plain
 
 
 def test_archives(read):
-    buffer = io.BytesIO()
-    with tarfile.open(fileobj=buffer, mode="w:gz") as archive:
-        for pmid in ("1", "2"):
-            content = bioc_xml(bioc(pmid=pmid)).encode()
-            info = tarfile.TarInfo(f"part/{pmid}.xml")
-            info.size = len(content)
-            archive.addfile(info, io.BytesIO(content))
-        info = tarfile.TarInfo("link")
-        info.type = tarfile.SYMTYPE
-        archive.addfile(info)
-    first, second, link = read(buffer.getvalue())
+    members = {f"part/{pmid}.xml": bioc_xml(bioc(pmid=pmid)) for pmid in ("1", "2")}
+    first, second, link = read(tar({**members, "link": None}, "w:gz"))
     assert (first.pmid, second.pmid) == ("1", "2")
     assert second.file.endswith("0.abstracts/part/2.xml")
     assert skips([link]) == [(0, None, "file", "unreadable")]

@@ -1,18 +1,15 @@
-import bz2
 import gzip
 import hashlib
-import io
 import json
-import lzma
 import os
 import random
 import re
-import tarfile
 
 import paper_samples as samples
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from archives import COMPRESSORS, tar
 from conftest import shared_data
 from memory import growth_of_peak
 from nlihub.loaders.bounds import MAX_RECORD_BYTES, MAX_TAGS, MAX_VALUES
@@ -27,10 +24,6 @@ from nlihub.loaders.corpora.papers.paper import (
 )
 from nlihub.loaders.corpora.papers.read import read_papers
 from nlihub.loaders.errors import SourceNotFoundError
-
-COMPRESSORS = [gzip.compress, lambda data: bz2.compress(data, 1)]  # in small blocks
-COMPRESSORS += [lambda data: lzma.compress(data, preset=0)]
-COMPRESSORS += [lambda data: pa.Codec("zstd").compress(data, asbytes=True)]
 
 
 def split(text):
@@ -75,17 +68,6 @@ def prose(paper):
 
 def lines(*records):
     return b"".join(json.dumps(record).encode() + b"\n" for record in records)
-
-
-def tar(members, mode="w"):
-    buffer = io.BytesIO()
-    with tarfile.open(fileobj=buffer, mode=mode) as archive:
-        for name, content in members.items():
-            info = tarfile.TarInfo(name)
-            content = content.encode() if isinstance(content, str) else content
-            info.size, info.type = (0, tarfile.SYMTYPE) if content is None else (len(content), b"0")
-            archive.addfile(info, io.BytesIO(content or b""))
-    return buffer.getvalue()
 
 
 # Formats
@@ -279,8 +261,7 @@ def test_plain_papers_in_parquet(tmp_path):
 )
 def test_compressed_files(read, content, name):
     plain = only(read(content, name))
-    for number, compress in enumerate(COMPRESSORS):
-        ending = ["gz", "bz2", "xz", "zst"][number]
+    for ending, compress in COMPRESSORS.items():
         packed = only(read(compress(content.encode()), f"{name}.{ending}"))
         assert (packed.id, prose(packed)) == (plain.id, prose(plain))
 
@@ -428,7 +409,7 @@ def test_a_bad_line_is_reported_and_the_rest_read(read):
 
 def test_what_is_after_the_cut_of_a_shard_is_reported(read):
     content = b"".join(lines({"id": str(i), "text": os.urandom(64).hex()}) for i in range(8000))
-    for compress in COMPRESSORS:
+    for compress in COMPRESSORS.values():
         *papers, skipped = read(compress(content)[: len(content) // 4], "a.jsonl")
         assert 2000 < len(papers) < 8000
         assert all(isinstance(paper, Paper) for paper in papers)

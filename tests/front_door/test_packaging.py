@@ -3,7 +3,6 @@ import configparser
 import re
 import subprocess
 import sys
-import tomllib
 
 import pytest
 from conftest import ROOT
@@ -159,12 +158,6 @@ def test_the_oldest_versions_are_the_lower_bounds():
     oldest = pins("constraints-oldest.txt")
     for name, bound in bounds.items():
         assert oldest[name].startswith(bound), name
-
-
-def test_the_tests_build_with_what_the_package_is_built_with():
-    needed = tomllib.loads((ROOT / "pyproject.toml").read_text())["build-system"]["requires"]
-    tests = setup_cfg()["options.extras_require"]["test"].splitlines()
-    assert set(needed) <= {line.replace(" ", "") for line in tests}
 
 
 def test_the_licence_is_that_of_the_data_we_ship():

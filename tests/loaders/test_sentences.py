@@ -213,18 +213,14 @@ def test_an_end_that_is_not_seen_is_noticed(monkeypatch, number):
 
 def test_sentences_do_not_depend_on_what_was_cut_before():
     texts = [text.replace(" | ", " ") for text in WHOLE + CUT]
-    texts += [f"{end} However, it is new." for end in ENDS]
     nupunkt.load("default").add_abbreviation("well")  # whoever else uses it in this process
     expected = []
     for text in texts:
         sentences._load_punkt.cache_clear()
         expected.append(split_sentences(text))
-    for order in (texts, texts[::-1]):
-        found = dict(zip(order, map(split_sentences, order), strict=True))
-        assert [found[text] for text in texts] == expected
+    assert list(map(split_sentences, texts[::-1])) == expected[::-1]
     sentences._load_punkt.cache_clear()
     with ThreadPoolExecutor(8) as threads:
         assert list(threads.map(split_sentences, texts * 20)) == expected * 20
-    for method in ("fork", "spawn"):
-        with ProcessPoolExecutor(2, mp_context=get_context(method)) as processes:
-            assert list(processes.map(split_sentences, texts, chunksize=20)) == expected
+    with ProcessPoolExecutor(2, mp_context=get_context("spawn")) as processes:
+        assert list(processes.map(split_sentences, texts, chunksize=20)) == expected

@@ -158,13 +158,14 @@ def _in_place_of_the_real(release_files, tmp_path_factory):
         patch.setenv("NLIHUB_CACHE", str(tmp_path_factory.mktemp("cache")))
         patch.setenv("HF_DATASETS_CACHE", str(hf_cache))
         patch.setattr(datasets.config, "HF_DATASETS_CACHE", hf_cache)
-        for module, name, n_rows in (
+        sizes = (
             (scinli, "ACL_SMALL", 30),
             (mscinli, "ACL_SMALL", 30),
             (mscinli, "MERGED_SMALL", 2),
-        ):
-            small = dataclasses.replace(getattr(module, name), n_per_kind=n_rows)
-            patch.setattr(module, name, small)
+        )
+        for module, name, n_rows in sizes:
+            fewer = dataclasses.replace(getattr(module, name), n_per_kind=n_rows)
+            patch.setattr(module, name, fewer)
         patch.setattr(open_spacenli, "BANK", folder / "bank")
         for name, counts in {**published, "spacenli": {}}.items():
             patch.setitem(get_builder(name).SPEC.__dict__, "published", counts)

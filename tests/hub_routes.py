@@ -215,16 +215,10 @@ def _info(call, kind, name, revision="main"):
         {
             "_id": "0" * 24,
             "id": name,
-            "author": name.partition("/")[0],
             "sha": commit.oid,
             "private": repo.private,
-            "gated": False,
-            "disabled": False,
-            "downloads": 0,
-            "likes": 0,
             "tags": [],
             "lastModified": stamp(commit.date),
-            "createdAt": stamp(repo.commits[0].date),
             "siblings": siblings,
             "sdk": repo.sdk,
         }

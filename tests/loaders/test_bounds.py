@@ -6,7 +6,7 @@ import time
 from pathlib import Path
 
 import pytest
-from nlihub.loaders.bounds import MAX_DIGITS, MAX_TOKEN_BYTES, is_whole_number
+from nlihub.loaders.bounds import MAX_TOKEN_BYTES
 from nlihub.loaders.corpora.papers.files import find_paper_files
 from nlihub.loaders.corpora.papers.paper import SkippedPaper
 from nlihub.loaders.corpora.papers.read import read_papers
@@ -54,11 +54,6 @@ def test_a_tag_that_does_not_end_and_a_long_text(tmp_path):
     path.write_bytes(b'<PAPER><S sid="1">' + b"A b. " * (MAX_TOKEN_BYTES // 4) + b"</S></PAPER>")
     (paper,) = read(path)
     assert not isinstance(paper, SkippedPaper)
-
-
-@pytest.mark.parametrize("text", ["", "-1", "1.5", "\u0663", "1" * (MAX_DIGITS + 1), " 1"])
-def test_what_is_no_whole_number(text):
-    assert not is_whole_number(text)
 
 
 @pytest.mark.parametrize("names", [["a"] * 100_000, [f"a{n}" for n in range(100_000)]])

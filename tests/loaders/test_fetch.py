@@ -247,18 +247,12 @@ def test_a_local_file_is_taken_as_it_is(tmp_path, cache, obtain, name):
     assert not files(cache)
 
 
-def test_the_folder_of_the_dataset_comes_first(tmp_path, obtain):
-    put(tmp_path, "patterns.xml", b"of another dataset")
-    path = put(tmp_path, "spacenli/patterns.xml")
-    assert obtain(pinned(), place=tmp_path).path == path
-
-
-def test_any_format_will_do_the_first_is_preferred(tmp_path, obtain):
+def test_the_folder_of_the_dataset_and_the_first_format_come_first(tmp_path, obtain):
     both = (Variant("a.jsonl", sha256=sha256(b"{}")), Variant("a.csv", sha256=sha256(b"x,y")))
     source = Source("d", "x", both, instructions="Ask.")
-    for name, content in (("a.csv", b"x,y"), ("a.jsonl", b"{}")):
-        put(tmp_path, name, content)
-        assert obtain(source, place=tmp_path).variant.path == name
+    for name, content in (("a.csv", b"x,y"), ("a.jsonl", b"{}"), ("d/a.csv", b"x,y")):
+        path = put(tmp_path, name, content)
+        assert obtain(source, place=tmp_path).path == path
 
 
 @pytest.mark.parametrize("name", ["patterns.xml.gz", "dataset/patterns.xml.gz"])

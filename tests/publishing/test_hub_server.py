@@ -14,7 +14,6 @@ import io, json, pyarrow as pa, pyarrow.parquet as pq
 from huggingface_hub import CommitOperationAdd, CommitOperationDelete, HfApi
 
 api, repo = HfApi(), "someone/rows"
-CARD = "---\\nconfigs:\\n- config_name: default\\n  data_files: d/*.parquet\\n---\\n"
 
 def told(action):
     try:
@@ -26,7 +25,7 @@ def told(action):
 def commit(*numbers, operations=None, parent=None):
     file = io.BytesIO()
     pq.write_table(pa.table({"x": list(numbers)}), file)
-    files = {"README.md": CARD.encode(), "d/a.parquet": file.getvalue()}
+    files = {"README.md": b"# Rows", "d/a.parquet": file.getvalue()}
     operations = operations or [CommitOperationAdd(*file) for file in files.items()]
     return api.create_commit(
         repo, operations, repo_type="dataset", commit_message="rows", parent_commit=parent
@@ -52,22 +51,6 @@ def ask(hub, code, home, **environment):
     )
     assert done.returncode == 0, done.stderr[-3000:]
     return json.loads(done.stdout.splitlines()[-1])
-
-
-@pytest.mark.slow
-def test_what_is_committed_and_tagged_is_loaded_by_name(hub, tmp_path):
-    code = """
-api.create_repo(repo, repo_type="dataset")
-commit(1, 2)
-tag("v1.0.0")
-commit(1, 2, 3)
-from datasets import load_dataset
-first, main = (load_dataset(repo, split="train", revision=name) for name in ("v1.0.0", "main"))
-streamed = load_dataset(repo, split="train", revision="v1.0.0", streaming=True)
-found = [first["x"][:], [row["x"] for row in streamed], main["x"][:]]
-"""
-    assert ask(hub, code, tmp_path) == [[1, 2], [1, 2], [1, 2, 3]]
-    assert sum(method == "PUT" for method, _ in hub.requests) == 2  # of large files, each once
 
 
 def test_commits_and_tags(hub, tmp_path):
@@ -102,33 +85,6 @@ found = [first == second, refused, sizes, dates]
     assert len(dates) == len(repo.commits) == 3
     assert list(hub.files(KEY)) == [".gitattributes", "README.md"]
     assert repo.tag_messages == {"v1.0.0": "First release"}
-
-
-def test_collections(hub, tmp_path):
-    code = """
-for name in "abcde":
-    api.create_repo(f"lab/{name}", repo_type="dataset")
-collection = lambda **more: api.create_collection("Scientific NLI", namespace="lab", **more)
-slug = collection(description="Of papers").slug
-add = lambda *item, **more: api.add_collection_item(slug, *item, **more)
-for name in "abcde":
-    add(f"lab/{name}", "dataset", note=f"Note {name}")
-refused = [
-    told(collection),
-    told(lambda: add("lab/a", "dataset")),
-    told(lambda: add("lab/a", "space")),
-]
-same = collection(exists_ok=True).slug
-items = api.get_collection(slug).items
-api.update_collection_item(slug, items[4].item_object_id, position=0, note="First")
-items = [[i.item_id, i.note] for i in api.get_collection(slug).items]
-found = [slug, same, refused, items]
-"""
-    slug, same, refused, items = ask(hub, code, tmp_path)
-    [collection] = hub.collections.values()
-    assert slug == same == f"lab/scientific-nli-{collection.object_id}"
-    assert refused == [["HfHubHTTPError", status] for status in (409, 409, 404)]
-    assert items == [["lab/e", "First"], *([f"lab/{x}", f"Note {x}"] for x in "abcd")]
 
 
 @pytest.mark.slow

@@ -5,15 +5,11 @@ names: look there first.
 """
 
 import json
-import os
 import socket
-import subprocess
-import sys
 import threading
 
 import huggingface_hub
 import pytest
-from hub_server import running_hub
 from huggingface_hub import HfApi, constants, get_session
 from nlihub.loaders.errors import HubError, UsageError
 from nlihub.loaders.network import Retries
@@ -72,25 +68,15 @@ def test_the_timeout_is_put_back(monkeypatch):
         with_timeouts().__enter__()
 
 
-def test_the_cache_and_the_listings_are_as_they_were_seen(tmp_path):
-    with running_hub() as hub:
-        done = subprocess.run(
-            [sys.executable, "-c", CACHED],
-            capture_output=True,
-            text=True,
-            env=os.environ
-            | {"HF_ENDPOINT": hub.url, "HF_TOKEN": "hf_secret", "HF_HOME": str(tmp_path)}
-            | {"HF_HUB_OFFLINE": "0", "HF_HUB_DISABLE_XET": "1"},
-            timeout=120,
-        )
-    assert done.returncode == 0, f"huggingface_hub {VERSION}: {done.stderr[-2000:]}"
-    references, path, files, known = json.loads(done.stdout.splitlines()[-1])
+def test_the_cache_and_the_listings_are_as_they_were_seen(hub, publisher, tmp_path):
+    told = publisher.python(CACHED).splitlines()[-1]
+    references, path, files, known = json.loads(told)
     assert references == [[], ["v1.0.0"]], f"huggingface_hub {VERSION} keeps tags elsewhere"
-    assert path.startswith(str(tmp_path / "hub" / "datasets--someone--rows" / "snapshots"))
+    assert path.startswith(str(tmp_path / "hf/hub/datasets--someone--rows/snapshots"))
     assert set(files) == {".gitattributes", "a/b.txt", "c.parquet"}  # and no folder
     assert files["a/b.txt"] == "f3a34851d44d6b97c90fbb99dd3d18c261b9a237"
     assert files["c.parquet"] == 64
-    assert known == [hub.url, str(tmp_path), str(tmp_path / "hub"), False]
+    assert known == [hub.url, str(tmp_path / "hf"), str(tmp_path / "hf/hub"), False]
 
 
 def test_what_is_no_name():

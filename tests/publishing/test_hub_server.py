@@ -1,12 +1,7 @@
 """The Hub of the tests, as the real clients see it over HTTP."""
 
-import json
-import os
-import subprocess
-import sys
-
 import pytest
-from command_line import WITHOUT_TRANSFORMERS
+from hub_users import use
 
 KEY = "datasets/someone/rows"
 ROWS = """
@@ -38,19 +33,7 @@ def tag(name, **more):
 
 def ask(hub, code, home, **environment):
     """What a process of its own tells, with clients that take our server for the Hub."""
-    done = subprocess.run(
-        [sys.executable, "-c", f"{ROWS}{code}\nprint(json.dumps(found))"],
-        capture_output=True,
-        text=True,
-        env=os.environ
-        | {"HF_ENDPOINT": hub.url, "HF_TOKEN": "hf_secret", "HF_HUB_OFFLINE": "0"}
-        | {"HF_HUB_DISABLE_XET": "1", "HF_HOME": str(home), "HF_DATASETS_OFFLINE": "0"}
-        | WITHOUT_TRANSFORMERS
-        | environment,
-        timeout=120,
-    )
-    assert done.returncode == 0, done.stderr[-3000:]
-    return json.loads(done.stdout.splitlines()[-1])
+    return use(hub, home, f"{ROWS}{code}\nprint(json.dumps(found))", **environment)
 
 
 def test_commits_and_tags(hub, tmp_path):

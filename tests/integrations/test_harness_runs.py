@@ -132,79 +132,34 @@ def expected_scores(log, built):
 NAMES = score_names(get_task("open_spacenli").spec)
 
 
-def run_lm_eval(model, tasks, env, cwd):
-    """Run tasks with a limit; return the file of results."""
+def lm_eval(model, env, cwd, *options, code=0):
+    """Run lm_eval on our tasks; return the folder of results, or what it says of an error."""
     folder = run("nlihub", "tasks", "lm-eval", env=env, cwd=cwd).strip()
-    run(
+    said = run(
         *("lm_eval", "run", "--model", "hf", "--model_args", f"pretrained={model},dtype=float32"),
-        *("--include_path", folder, "--tasks", ",".join(tasks), "--limit", str(LIMIT)),
-        *("--num_fewshot", "0", "--apply_chat_template", "--log_samples", "--output_path", "out"),
+        *("--include_path", folder, "--log_samples", "--output_path", "out", *options),
         env=env,
         cwd=cwd,
+        code=code,
     )
-    [results] = (cwd / "out").rglob("results_*.json")
-    return results
+    return said if code else next((cwd / "out").rglob("results_*.json")).parent
 
 
-@needs("lm_eval")
-def test_lm_eval(environment, model, built, tmp_path):
-    tasks = ["open_spacenli_p1", "open_spacenli_p1_gen", "open_spacenli_few_shot_p2"]
-    results = run_lm_eval(model, tasks, environment, tmp_path)
+def run_lm_eval(model, tasks, env, cwd):
+    """Run tasks with a limit; return the log of each, and its scores by name."""
+    options = ["--tasks", ",".join(tasks), "--limit", str(LIMIT), "--num_fewshot", "0"]
+    folder = lm_eval(model, env, cwd, *options, "--apply_chat_template")
+    [results] = folder.glob("results_*.json")
     told = json.loads(results.read_text())["results"]
+    found = {}
     for task in tasks:
-        [log] = results.parent.glob(f"samples_{task}_2*.jsonl")
-        expected = expected_scores(log, built)
-        assert {name: told[task][f"{name},none"] for name in NAMES} == expected
-        assert told[task]["accuracy_stderr,none"] > 0
-        assert "shots:0" in nlihub.score(log, str(built))["metrics"]["nli_report"]["signature"]
-    [log] = results.parent.glob("samples_open_spacenli_p1_gen_2*.jsonl")
-    assert 0 < expected_scores(log, built)["unread"] < 1  # the answers differ
-
-
-@needs("lm_eval")
-def test_lm_eval_on_the_other_datasets(environment, model, built_releases, tmp_path):
-    env = {**environment, "NLIHUB_DATA": str(built_releases)}
-    results = run_lm_eval(model, TASKS, env, tmp_path)
-    told = json.loads(results.read_text())["results"]
-    for task, (dataset, _) in TASKS.items():
-        [log] = results.parent.glob(f"samples_{task}_2*.jsonl")
-        expected = expected_scores(log, built_releases / dataset)
-        assert {name: told[task][f"{name},none"] for name in expected} == expected
-
-
-@needs("lm_eval")
-def test_lm_eval_shows_exemplars(environment, model, tmp_path):
-    folder = run("nlihub", "tasks", "lm-eval", env=environment, cwd=tmp_path).strip()
-    run(
-        *("lm_eval", "run", "--model", "hf", "--model_args", f"pretrained={model},dtype=float32"),
-        *("--include_path", folder, "--tasks", "open_spacenli_few_shot_p1", "--limit", "2"),
-        *("--num_fewshot", "3", "--log_samples", "--output_path", "out"),
-        env=environment,
-        cwd=tmp_path,
-    )
-    [log] = (tmp_path / "out").rglob("samples_*.jsonl")
-    prompt = json.loads(log.read_text().splitlines()[0])["arguments"]["gen_args_0"]["arg_0"]
-    shots = get_task("open_spacenli", "few_shot").load_shots(environment["NLIHUB_DATA"])
-    assert [prompt.count(shot.hypothesis) for shot in shots] == [1, 1, 1]
-    assert prompt.count("### Answer") == 3
-
-
-@needs("lm_eval")
-def test_lm_eval_shows_no_rows_of_the_test(environment, model, tmp_path):
-    folder = run("nlihub", "tasks", "lm-eval", env=environment, cwd=tmp_path).strip()
-    shots = ("--tasks", "open_spacenli_p1", "--limit", "2", "--num_fewshot", "3")
-    refused = run(
-        *("lm_eval", "run", "--model", "hf", "--model_args", f"pretrained={model},dtype=float32"),
-        *("--include_path", folder, *shots),
-        env=environment,
-        cwd=tmp_path,
-        code=1,
-    )
-    assert "fewshot samples requested exceeds the 0 that are available" in refused
+        [log] = folder.glob(f"samples_{task}_2*.jsonl")
+        found[task] = log, {name.removesuffix(",none"): v for name, v in told[task].items()}
+    return found
 
 
 def run_lighteval(model, tasks, env, cwd):
-    """Run tasks with a limit; return what it says of each."""
+    """Run tasks with a limit; return the log of each, and its scores by name."""
     run(
         *("lighteval", "accelerate", f"model_name={model},batch_size=1,max_length=2048"),
         *(",".join(f"{task}|0" for task in tasks), "--max-samples", str(LIMIT)),
@@ -214,20 +169,61 @@ def run_lighteval(model, tasks, env, cwd):
         cwd=cwd,
     )
     [results] = (cwd / "out").rglob("results_*.json")
-    return json.loads(results.read_text())["results"]
+    told = json.loads(results.read_text())["results"]
+    found = {}
+    for task in tasks:
+        [log] = (cwd / "out").rglob(f"details_{task}|0_*.parquet")
+        found[task] = log, told[f"{task}|0"]
+    return found
+
+
+@needs("lm_eval")
+def test_lm_eval(environment, model, built, tmp_path):
+    tasks = ["open_spacenli_p1", "open_spacenli_p1_gen", "open_spacenli_few_shot_p2"]
+    for task, (log, told) in run_lm_eval(model, tasks, environment, tmp_path).items():
+        expected = expected_scores(log, built)
+        assert {name: told[name] for name in NAMES} == expected
+        assert told["accuracy_stderr"] > 0
+        assert "shots:0" in nlihub.score(log, str(built))["metrics"]["nli_report"]["signature"]
+        if task.endswith("_gen"):
+            assert 0 < expected["unread"] < 1  # the answers differ
 
 
 @needs("lighteval")
 def test_lighteval(environment, model, built, tmp_path):
     tasks = ["open_spacenli_p1", "open_spacenli_p1_gen"]
-    told = run_lighteval(model, tasks, environment, tmp_path)
     beginning = get_task("open_spacenli").load(str(built)).rows["id"].to_pylist()[:LIMIT]
-    for task in tasks:
-        [log] = (tmp_path / "out").rglob(f"details_{task}|0_*.parquet")
-        expected = expected_scores(log, built)
-        assert {name: told[f"{task}|0"][name] for name in NAMES} == expected
+    for log, told in run_lighteval(model, tasks, environment, tmp_path).values():
+        assert {name: told[name] for name in NAMES} == expected_scores(log, built)
         rows = pq.read_table(log, columns=["doc"])["doc"].to_pylist()
         assert [row["specific"]["id"] for row in rows] == beginning  # its shuffle is undone
+
+
+@pytest.mark.parametrize(
+    "run_tasks",
+    [
+        pytest.param(run_lm_eval, marks=needs("lm_eval")),
+        pytest.param(run_lighteval, marks=needs("lighteval")),
+    ],
+)
+def test_the_other_datasets(environment, model, built_releases, tmp_path, run_tasks):
+    env = {**environment, "NLIHUB_DATA": str(built_releases)}
+    for task, (log, told) in run_tasks(model, TASKS, env, tmp_path).items():
+        expected = expected_scores(log, built_releases / TASKS[task][0])
+        assert {name: told[name] for name in expected} == expected
+
+
+@needs("lm_eval")
+def test_lm_eval_shows_exemplars_and_no_rows_of_the_test(environment, model, tmp_path):
+    options = ("--limit", "2", "--num_fewshot", "3", "--tasks")
+    folder = lm_eval(model, environment, tmp_path, *options, "open_spacenli_few_shot_p1")
+    [log] = folder.glob("samples_*.jsonl")
+    prompt = json.loads(log.read_text().splitlines()[0])["arguments"]["gen_args_0"]["arg_0"]
+    shots = get_task("open_spacenli", "few_shot").load_shots(environment["NLIHUB_DATA"])
+    assert [prompt.count(shot.hypothesis) for shot in shots] == [1, 1, 1]
+    assert prompt.count("### Answer") == 3
+    refused = lm_eval(model, environment, tmp_path, *options, "open_spacenli_p1", code=1)
+    assert "fewshot samples requested exceeds the 0 that are available" in refused
 
 
 @needs("lighteval")
@@ -240,16 +236,6 @@ def test_lighteval_shows_no_rows_of_the_test(environment, model, tmp_path):
         code=1,
     )
     assert "open_spacenli_p1: 3 exemplars are asked for, and there are 0." in refused
-
-
-@needs("lighteval")
-def test_lighteval_on_the_other_datasets(environment, model, built_releases, tmp_path):
-    env = {**environment, "NLIHUB_DATA": str(built_releases)}
-    told = run_lighteval(model, TASKS, env, tmp_path)
-    for task, (dataset, _) in TASKS.items():
-        [log] = (tmp_path / "out").rglob(f"details_{task}|0_*.parquet")
-        expected = expected_scores(log, built_releases / dataset)
-        assert {name: told[f"{task}|0"][name] for name in expected} == expected
 
 
 class Answers(BaseHTTPRequestHandler):

@@ -7,10 +7,12 @@ with the environment of its programs, which libraries read at their import.
 import json
 import os
 import runpy
+import select
 import signal
 import socket
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 import weakref
@@ -28,8 +30,8 @@ _LIBRARIES = (
 class Program:
     """A program that runs, with what a ``subprocess.Popen`` has of it."""
 
-    def __init__(self, pid, status, streams):
-        self.pid, self.returncode, self._status, self._streams = pid, None, status, streams
+    def __init__(self, pid, status, files):
+        self.pid, self.returncode, self._status, self._files = pid, None, status, files
 
     def send_signal(self, number):
         """Send a signal."""
@@ -37,21 +39,15 @@ class Program:
 
     def communicate(self, timeout):
         """Wait for its end; return what it wrote to its output and its errors."""
-        said = ["", ""]
-
-        def read(i):
-            with os.fdopen(self._streams[i], encoding="utf-8") as stream:
-                said[i] = stream.read()
-
-        readers = [threading.Thread(target=read, args=(i,), daemon=True) for i in range(2)]
-        for reader in readers:
-            reader.start()
-        for reader in readers:
-            reader.join(timeout)
-            if reader.is_alive():
-                raise subprocess.TimeoutExpired(str(self.pid), timeout)
+        if not select.select([self._status], [], [], timeout)[0]:
+            raise subprocess.TimeoutExpired(str(self.pid), timeout)
         with self._status:
             self.returncode = int(self._status.read())
+        said = []
+        for file in self._files:
+            with file:
+                file.seek(0)
+                said.append(file.read().decode())
         return tuple(said)
 
 
@@ -72,16 +68,16 @@ class WarmPython:
 
     def start(self, arguments, cwd, environment):
         """Start a program: ``[FILE, ...]`` or ``["-c", CODE, ...]``."""
-        pipes = [os.pipe() for _ in range(3)]
+        files = [tempfile.TemporaryFile() for _ in range(2)]  # noqa: SIM115
+        read, write = os.pipe()
         request = json.dumps([arguments, str(cwd), environment]).encode()
         with self._lock:
             length = len(request).to_bytes(4)
-            socket.send_fds(self._socket, [length], [write for _, write in pipes])
+            socket.send_fds(self._socket, [length], [*(file.fileno() for file in files), write])
             self._socket.sendall(request)
-        for _, write in pipes:
-            os.close(write)
-        status = os.fdopen(pipes[2][0])
-        return Program(int(status.readline()), status, [read for read, _ in pipes[:2]])
+        os.close(write)
+        status = os.fdopen(read)
+        return Program(int(status.readline()), status, files)
 
 
 def _end(connection, process):

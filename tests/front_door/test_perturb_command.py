@@ -274,28 +274,18 @@ def test_a_folder_gives_its_files(write, tmp_path):
 # ---- From Python.
 
 
-def test_a_sentence():
-    found = nlihub.perturbation.perturb(MARKED, ["SEN", nlihub.perturbation.Negate()], seed=3)
+def test_a_sentence_and_a_mechanism_with_everything():
+    api = nlihub.perturbation
+    found = api.perturb(MARKED, ["SEN", api.Negate()], seed=3)
     assert list(found.made) == ["SEN", "VNeg"]
-    assert (
-        nlihub.perturbation.perturb(f"  {MARKED} ".replace(" in ", "  in "), ["SEN"]).made["SEN"]
-        == found.made["SEN"]
-    )
-    everything = nlihub.perturbation.perturb_all(MARKED, ["VNeg"]).made["VNeg"]
+    again = api.perturb(f"  {MARKED} ".replace(" in ", "  in "), ["SEN"])
+    assert again.made["SEN"] == found.made["SEN"]
+    everything = api.perturb_all(MARKED, ["VNeg"]).made["VNeg"]
     assert [made.detail for made in everything] == ["inhibits -> does not inhibit"]
-
-
-def test_a_mechanism_with_everything():
-    one = nlihub.perturbation.Mechanism.of(
-        MARKED,
-        ["Foxin and, not so, wolfin calmed 12 hens."],
-        pmid="7",
-        regulator_type="Gene",
-        mentions=[nlihub.perturbation.Mention("wolfin", "Gene", "supporting")],
-    )
-    found = nlihub.perturbation.perturb(
-        one, ["SRE", "SREO"], pool=nlihub.perturbation.EntityPool({"Gene": ["dogin"]})
-    )
+    supporting = ["Foxin and, not so, wolfin calmed 12 hens."]
+    mentions = [api.Mention("wolfin", "Gene", "supporting")]
+    one = api.Mechanism.of(MARKED, supporting, pmid="7", regulator_type="Gene", mentions=mentions)
+    found = api.perturb(one, ["SRE", "SREO"], pool=api.EntityPool({"Gene": ["dogin"]}))
     assert [made.detail for made in found.made.values()] == ["foxin -> wolfin", "foxin -> dogin"]
 
 

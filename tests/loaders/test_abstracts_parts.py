@@ -41,17 +41,6 @@ def test_parts_give_what_the_file_gives(tmp_path_factory, lines, part_bytes, end
     assert units_of_parts(file, part_bytes) == whole(file)
 
 
-@pytest.mark.parametrize("part_bytes", [1, 300, 1_000, 10**6])
-def test_parts_of_real_abstracts(tmp_path, part_bytes):
-    path = tmp_path / "a.pubtator"
-    path.write_text("\n".join(map(make_abstract, range(20))))
-    (file,) = find_paper_files([path])
-    parts = cut_file(file, part_bytes)
-    assert len(parts) == -(-file.size // part_bytes)
-    assert sum(part.size for part in parts) == file.size
-    assert units_of_parts(file, part_bytes) == whole(file)
-
-
 @pytest.mark.parametrize(
     ("name", "content"),
     [

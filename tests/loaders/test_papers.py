@@ -436,16 +436,6 @@ def test_papers_of_too_many_pieces(read):
     assert isinstance(only(read(lines(text), "a.json")), Paper)
 
 
-def test_a_file_that_vanishes_is_reported(tmp_path):
-    path = tmp_path / "a.xml"
-    path.write_text(samples.TEI)
-    file = only(find_paper_files([path]))
-    path.unlink()
-    skipped = only(list(read_papers(file, split)))
-    assert (skipped.reason, skipped.file) == ("unreadable", str(path))
-    assert "No such file" in skipped.detail
-
-
 def test_pictures_may_be_declared(read):
     jats = samples.JATS.replace(
         '.dtd">', '.dtd" [<!NOTATION gif SYSTEM "gif"><!ENTITY f1 SYSTEM "f1.gif" NDATA gif>]>'
@@ -585,14 +575,6 @@ REAL = {
 @pytest.mark.parametrize("file", REAL)
 def test_real_papers_of_every_format(file):
     assert shape(only(everything(shared_data("paper_formats") / file))) == REAL[file]
-
-
-def test_formulae_are_in_their_sentences():
-    folder = shared_data("paper_formats")
-    paper = only(everything(folder / "pdf" / "2020.acl-main.207.tei.xml"))
-    [sentence] = [s for p in paper.paragraphs() for s in p if "where d is a distance" in s]
-    assert sentence.startswith("We then train the model") and "L = max d" in sentence
-    assert not any("(1) where" in s for p in paper.paragraphs() for s in p)
 
 
 def test_the_real_papers_of_the_acl():

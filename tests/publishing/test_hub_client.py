@@ -14,7 +14,7 @@ from huggingface_hub import HfApi, constants, get_session
 from nlihub.loaders.errors import HubError, UsageError
 from nlihub.loaders.network import Retries
 from nlihub.publishing.hub import calls
-from nlihub.publishing.hub.client import check_repository_name, with_timeouts
+from nlihub.publishing.hub.client import with_timeouts
 
 VERSION = huggingface_hub.__version__
 
@@ -77,13 +77,6 @@ def test_the_cache_and_the_listings_are_as_they_were_seen(hub, publisher, tmp_pa
     assert files["a/b.txt"] == "f3a34851d44d6b97c90fbb99dd3d18c261b9a237"
     assert files["c.parquet"] == 64
     assert known == [hub.url, str(tmp_path / "hf"), str(tmp_path / "hf/hub"), False]
-
-
-def test_what_is_no_name():
-    for name in ("", "rows", "a/b/c", "a b/c", "/c", "a/", "a/" + "b" * 97):
-        with pytest.raises(UsageError):
-            check_repository_name(name)
-    check_repository_name("someone/rows_1.0-x")
 
 
 def test_a_hub_without_xet_is_told_how_to_do_without(monkeypatch):

@@ -129,9 +129,10 @@ def test_numbers_and_names_that_are_none():
     for number in ("1.2", "1", "one", "01.0.0", "1.0.0-rc1", "", "v", "-1.0.0"):
         with pytest.raises(UsageError, match="not a version"):
             parse_number(number)
-    for name in ("toy", "a/b/c", "/toy", "someone/", "some one/toy", ""):
+    for name in ("toy", "a/b/c", "/toy", "someone/", "some one/toy", "", "a/" + "b" * 97):
         with pytest.raises(UsageError, match="repository"):
             HubRepository(name)
+    HubRepository("someone/rows_1.0-x")
 
 
 @pytest.mark.slow

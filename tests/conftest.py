@@ -10,6 +10,7 @@ from pathlib import Path
 from shutil import which
 
 import pytest
+from filelock import FileLock
 from hub_server import running_hub
 from hub_users import TOKEN, Publisher
 
@@ -179,24 +180,40 @@ def releases(release_files, tmp_path_factory):
         yield folder
 
 
+def _once(tmp_path_factory, name, build):
+    """A folder that one process of the tests builds in, for all of them."""
+    root = tmp_path_factory.getbasetemp()
+    folder = (root.parent if "PYTEST_XDIST_WORKER" in os.environ else root) / name
+    with FileLock(f"{folder}.lock"):
+        if not Path(f"{folder}.done").exists():
+            build(folder)
+            Path(f"{folder}.done").touch()
+    return folder
+
+
 @pytest.fixture(scope="session")
 def built_releases(release_files, tmp_path_factory):
     """A folder with versions built from the small releases, by dataset; do not change them."""
     import nlihub
 
-    output = tmp_path_factory.mktemp("built-releases")
-    with _in_place_of_the_real(release_files, tmp_path_factory) as folder:
-        for name in ("scinli", "mscinli", "bionli"):
-            nlihub.build(name, output, folder=folder / "jsonl")
-    return output
+    def build(output):
+        with _in_place_of_the_real(release_files, tmp_path_factory) as folder:
+            for name in ("scinli", "mscinli", "bionli"):
+                nlihub.build(name, output, folder=folder / "jsonl")
+
+    return _once(tmp_path_factory, "built-releases", build)
 
 
 @pytest.fixture(scope="session")
 def built(tmp_path_factory):
     """A built version of open_spacenli; do not change it."""
+    return _once(tmp_path_factory, "built", _build_open_spacenli) / "open_spacenli"
+
+
+def _build_open_spacenli(folder):
     import nlihub
 
-    return nlihub.build("open_spacenli", tmp_path_factory.mktemp("built"))
+    nlihub.build("open_spacenli", folder)
 
 
 @contextmanager
@@ -213,10 +230,8 @@ def _fewer_problems():
 @pytest.fixture(scope="session")
 def small(tmp_path_factory):
     """A built version of open_spacenli with a tenth of its problems; do not change it."""
-    import nlihub
-
     with _fewer_problems():
-        return nlihub.build("open_spacenli", tmp_path_factory.mktemp("small"))
+        return _once(tmp_path_factory, "small", _build_open_spacenli) / "open_spacenli"
 
 
 @pytest.fixture

@@ -1,6 +1,5 @@
 """The Hub of the tests, as the real clients see it over HTTP."""
 
-import pytest
 from hub_users import use
 
 KEY = "datasets/someone/rows"
@@ -68,29 +67,3 @@ found = [first == second, refused, sizes, dates]
     assert len(dates) == len(repo.commits) == 3
     assert list(hub.files(KEY)) == [".gitattributes", "README.md"]
     assert repo.tag_messages == {"v1.0.0": "First release"}
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("who", ["stranger", "impostor", "without rights"])
-def test_only_our_user_writes_and_sees_what_is_private(hub, tmp_path, who):
-    create = """
-for name in (repo, "someone/hidden"):
-    found = api.create_repo(name, repo_type="dataset", private=name != repo).repo_id
-"""
-    ask(hub, create, tmp_path)
-    if who == "without rights":
-        hub.forbidden.add("someone")
-    token = {"stranger": "", "impostor": "hf_other", "without rights": "hf_secret"}[who]
-    code = """
-files = lambda name: told(lambda: api.list_repo_files(f"someone/{name}", repo_type="dataset"))
-writes = [lambda: api.create_repo("someone/new"), lambda: commit(1), lambda: tag("v1")]
-writes.append(lambda: api.create_collection("New", namespace="someone"))
-found = [[told(write)[1] for write in writes], files("rows"), files("hidden"), files("missing")]
-"""
-    writes, public, hidden, missing = ask(hub, code, tmp_path / "other", HF_TOKEN=token)
-    assert set(writes) == {403 if who == "without rights" else 401}
-    assert public == (["HfHubHTTPError", 401] if who == "impostor" else None)
-    assert hidden == missing  # nobody is told whether a repository is there
-    assert hidden[1] == (404 if who == "without rights" else 401)
-    assert len(hub.repos) == 2 and not hub.collections
-    assert len(hub.repos[KEY].commits) == 1

@@ -454,6 +454,7 @@ def test_lasting_trouble_is_reported_and_leaves_nothing(
     with pytest.raises(error[0], match=error[1]) as caught:
         obtain(source)
     assert isinstance(caught.value, ConnectionError) == (error is NOT_THERE)
+    assert ("Ask the authors." in str(caught.value)) == (pin is None)
     assert (len(server.seen), files(cache)) == (n_asked, [])
 
 

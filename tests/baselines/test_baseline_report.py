@@ -116,54 +116,38 @@ def test_every_system_of_every_table_is_there():
         assert len(result.scores) == n_scores.get(result.source, len(result.scores))
 
 
-@pytest.mark.parametrize(
-    ("source", "system", "train", "test", "score", "mean", "std"),
-    [
-        ("SciNLI, Table 5", "Lexicalized, bigrams", "scinli", "scinli", "accuracy", 0.3257, None),
-        ("SciNLI, Table 6", "RoBERTa", "scinli", "scinli", "macro_f1", 0.7806, 0.0039),
-        ("SciNLI, Table 6", "XLNet", "scinli", "scinli", "f1 reasoning", 0.7595, 0.0094),
-        ("SciNLI, Table 6", "CBOW", "scinli", "scinli", "f1 entailment", 0.5233, 0.0342),
-        ("SciNLI, Table 7", "SciBERT, second sentence alone", "scinli", "scinli", "accuracy",
-         0.5880, None),
-        ("MSciNLI, Table 3", "BiLSTM", "mscinli", "mscinli/neurips", "macro_f1", 0.5919, None),
-        ("MSciNLI, Table 4", "BERT", "mscinli", "mscinli", "macro_f1 security_privacy",
-         0.7238, 0.025),
-        ("MSciNLI, Table 5", "Mistral-7B-Instruct-v0.1, prompt 1, four shots", None, "mscinli",
-         "macro_f1", 0.4549, None),
-        ("MSciNLI, Table 7", "RoBERTa, 33 % hard", "mscinli", "mscinli", "macro_f1",
-         0.3411, 0.0565),
-        ("MSciNLI, Table 8", "RoBERTa", "scinli/acl_small", "mscinli/neurips", "macro_f1",
-         0.7495, 0.019),
-        ("MSciNLI, Table 9", "RoBERTa", "mscinli/plus", "mscinli/plus", "macro_f1", 0.7876, None),
-        ("MSciNLI, Table 14", "SciBERT, merged small", "mscinli/merged_small", "mscinli",
-         "macro_f1", 0.7317, None),
-        ("MSciNLI, Table 17", "RoBERTa, second sentence alone", "mscinli", "mscinli", "macro_f1",
-         0.5255, None),
-        ("MSciNLI, Table 19", "RoBERTa", "scinli", "mscinli", "macro_f1 networks", 0.7271, None),
-        ("BioNLI, Table 5", "BioLinkBERT", "bionli/balanced", "bionli", "f1_negative", 0.79, None),
-        ("BioNLI, Table 5", "PubMedBERT", "bionli", "bionli", "recall GEN-ND", 0.60, None),
-        ("BioNLI, Table 5", "BioLinkBERT, hypothesis alone", "bionli", "bionli",
-         "macro_recall neural", 0.43, None),
-        ("SpaceNLI, Tables 4 and 5", "DeBERTaV3-L#2 (MFALW)", None, "spacenli", "accuracy",
-         0.665, None),
-        ("MisMatched, Table 4", "SciBERT, trained on MSciNLI+", "mscinli/plus", "mismatched",
-         "macro_f1", 0.7817, 0.002),
-        ("MisMatched, Table 4", "RoBERTa, trained on SciNLI", "scinli", "mismatched",
-         "macro_f1 public_health", 0.7534, 0.015),
-        ("MisMatched, Table 4", "Gemini-1.5-Pro, four shots from MSciNLI+", None, "mismatched",
-         "macro_f1 engineering", 0.6257, 0.02),
-        ("Me-LLaMA, Table 3", "Me-LLaMA 70B, zero-shot", None, "bionli", "macro_f1", 0.499, None),
-        ("SpaceNLI, Tables 4 and 5", "ALBERT-XXLv2 (SMFA)", None, "spacenli",
-         "pattern_accuracy 0.95", 0.481, None),
-    ],
-)  # fmt: skip
-def test_published_numbers(source, system, train, test, score, mean, std):
-    [found] = [
-        r.scores[score]
-        for r in published_results()
-        if (r.source, r.system, r.train, r.test) == (source, system, train, test)
-    ]
-    assert (found.mean, found.std) == (mean, std)
+#: Some of each paper, with the training set, the test set and the score that it is of.
+NUMBERS = [
+    ("SciNLI, Table 5", "Lexicalized, bigrams", "scinli", "scinli", "accuracy", 0.3257, None),
+    ("SciNLI, Table 6", "XLNet", "scinli", "scinli", "f1 reasoning", 0.7595, 0.0094),
+    ("SciNLI, Table 7", "SciBERT, second sentence alone", "scinli", "scinli", "accuracy", 0.588,
+     None),
+    ("MSciNLI, Table 3", "BiLSTM", "mscinli", "mscinli/neurips", "macro_f1", 0.5919, None),
+    ("MSciNLI, Table 4", "BERT", "mscinli", "mscinli", "macro_f1 security_privacy", 0.7238, 0.025),
+    ("MSciNLI, Table 5", "Mistral-7B-Instruct-v0.1, prompt 1, four shots", None, "mscinli",
+     "macro_f1", 0.4549, None),
+    ("MSciNLI, Table 7", "RoBERTa, 33 % hard", "mscinli", "mscinli", "macro_f1", 0.3411, 0.0565),
+    ("MSciNLI, Table 8", "RoBERTa", "scinli/acl_small", "mscinli/neurips", "macro_f1", 0.7495,
+     0.019),
+    ("MSciNLI, Table 19", "RoBERTa", "scinli", "mscinli", "macro_f1 networks", 0.7271, None),
+    ("BioNLI, Table 5", "BioLinkBERT", "bionli/balanced", "bionli", "f1_negative", 0.79, None),
+    ("BioNLI, Table 5", "PubMedBERT", "bionli", "bionli", "recall GEN-ND", 0.6, None),
+    ("SpaceNLI, Tables 4 and 5", "ALBERT-XXLv2 (SMFA)", None, "spacenli",
+     "pattern_accuracy 0.95", 0.481, None),
+    ("MisMatched, Table 4", "RoBERTa, trained on SciNLI", "scinli", "mismatched",
+     "macro_f1 public_health", 0.7534, 0.015),
+    ("Me-LLaMA, Table 3", "Me-LLaMA 70B, zero-shot", None, "bionli", "macro_f1", 0.499, None),
+]  # fmt: skip
+
+
+def test_published_numbers():
+    for source, system, train, test, score, mean, std in NUMBERS:
+        [found] = [
+            r.scores[score]
+            for r in published_results()
+            if (r.source, r.system, r.train, r.test) == (source, system, train, test)
+        ]
+        assert (found.mean, found.std) == (mean, std), source
 
 
 def test_published_numbers_agree_with_each_other():
@@ -190,30 +174,6 @@ def test_published_numbers_agree_with_each_other():
             assert mean == pytest.approx(scores["macro_recall rule_based"], abs=0.011)
 
 
-def test_published_results_name_presets_and_data_that_there_are():
-    for result in published_results():
-        assert result.preset in PRESETS or (result.preset is None and result.differs)
-        paper = result.source.partition(",")[0]
-        assert paper in LATER_PAPERS or paper in ("SciNLI", "MSciNLI", "BioNLI", "SpaceNLI")
-        assert result.differs is None or paper in LATER_PAPERS
-        for name in filter(None, (result.train, result.test)):
-            dataset, _, config = name.partition("/")
-            assert not config or config in get_builder(dataset).SPEC.configs
-            assert short_dataset_name(name) == name
-        texts = [result.system, result.train or "nothing", result.test, result.note or "nothing"]
-        assert all(isinstance(text, str) and text.strip() for text in texts)
-        numbers = [n for n in (result.n_shots, result.n_runs) if n is not None]
-        assert all(type(n) is int and n > 0 for n in numbers)
-
-
-def test_features_are_those_of_the_lexicalized_classifier():
-    pytest.importorskip("HanTa")
-    from nlihub.baselines.reports.published import _FEATURES
-    from nlihub.baselines.systems.lexical_features import GROUPS
-
-    assert set(_FEATURES) == set(GROUPS)
-
-
 #: Names of scores, and of papers with their tables.
 SCORE = re.compile(
     r"(macro_f1|accuracy|f1_positive|f1_negative)"
@@ -225,13 +185,35 @@ SOURCE = re.compile(r"([\w-]+), (Tables? .+|section .+|second-hand)")
 
 def test_published_results_are_well_formed():
     for result in published_results():
+        assert result.preset in PRESETS or (result.preset is None and result.differs)
         assert SOURCE.fullmatch(result.source)
+        paper = result.source.partition(",")[0]
+        assert paper in LATER_PAPERS or paper in ("SciNLI", "MSciNLI", "BioNLI", "SpaceNLI")
+        assert result.differs is None or paper in LATER_PAPERS
+        for name in filter(None, (result.train, result.test)):
+            dataset, _, config = name.partition("/")
+            assert not config or config in get_builder(dataset).SPEC.configs
+            assert short_dataset_name(name) == name
+        texts = [result.system, result.train or "nothing", result.test, result.note or "nothing"]
+        assert all(isinstance(text, str) and text.strip() for text in texts)
+        numbers = [n for n in (result.n_shots, result.n_runs) if n is not None]
+        assert all(type(n) is int and n > 0 for n in numbers)
         assert result.view in VIEWS
         assert result.scores
         for name, score in result.scores.items():
             assert SCORE.fullmatch(name), (result.source, name)
             assert 0 <= score.mean <= 1
             assert score.std is None or 0 <= score.std <= 0.5
+    assert {r.test.partition("/")[0] for r in published_results()} <= set(builders())
+    assert [name for name, found in PRESETS.items() if changed_settings(found.config)] == []
+
+
+def test_features_are_those_of_the_lexicalized_classifier():
+    pytest.importorskip("HanTa")
+    from nlihub.baselines.reports.published import _FEATURES
+    from nlihub.baselines.systems.lexical_features import GROUPS
+
+    assert set(_FEATURES) == set(GROUPS)
 
 
 def test_names_of_data():
@@ -379,10 +361,6 @@ def test_domains_are_found_whatever_test_set_has_them():
         "macro_f1": 0.7695,
         "macro_f1 acl": 0.7674,
     }
-
-
-def test_no_preset_differs_from_itself():
-    assert [name for name, found in PRESETS.items() if changed_settings(found.config)] == []
 
 
 # --- reading runs ---
@@ -567,45 +545,32 @@ def test_a_folder_without_runs_is_refused(tmp_path, name):
         collect_runs([tmp_path / name])
 
 
+LOG, DYNAMICS = "training_log.jsonl", "dynamics.parquet"
+PREDICTIONS = "predictions/scinli-default-test.parquet"
+TWICE = {"id": ["a", "a"], "epoch": [1, 2], "probability": [0.5, 1.5]}
+
+
 @pytest.mark.parametrize(
-    ("line", "message"),
+    ("file", "content", "message"),
     [
-        ("{", "log.jsonl:2: expected a JSON"),
-        ("3", "expected a JSON object"),
-        ('{"kind": "epoch"}', "'epoch'"),
+        (LOG, '{"kind": "other"}\n{\n', "log.jsonl:2: expected a JSON"),
+        (LOG, "3\n", "expected a JSON object"),
+        (LOG, '{"kind": "epoch"}\n', "'epoch'"),
+        (DYNAMICS, {"id": ["a"], "epoch": [1]}, "column probability is missing"),
+        (DYNAMICS, TWICE, "probabilities"),
+        (PREDICTIONS, {"id": ["a"], "label": ["neutral"]}, "column prediction is missing"),
+        (PREDICTIONS, {"id": ["a"], "prediction": ["neutral"]}, "expected one prediction for"),
+        (PREDICTIONS, "no Parquet", "cannot be read"),
     ],
 )
-def test_a_malformed_log_is_refused(small, tmp_path, line, message):
-    (small / "tiny" / "training_log.jsonl").write_text(f'{{"kind": "other"}}\n{line}\n')
-    with pytest.raises(UsageError, match=message):
+def test_malformed_files_of_a_run_are_refused(small, tmp_path, file, content, message):
+    if isinstance(content, str):
+        (small / "tiny" / file).write_text(content)
+    else:
+        RunFolder(small / "tiny").write_table(file, pa.table(content))
+    with pytest.raises(UsageError if file == LOG else PredictionsError, match=message):
         write_report([small], tmp_path / "report")
     assert not (tmp_path / "report").exists()
-
-
-def test_malformed_dynamics_are_refused(small, tmp_path):
-    kept = RunFolder(small / "tiny")
-    for table, message in (
-        ({"id": ["a"], "epoch": [1]}, "column probability is missing"),
-        ({"id": ["a", "a"], "epoch": [1, 2], "probability": [0.5, 1.5]}, "probabilities"),
-    ):
-        kept.write_table("dynamics.parquet", pa.table(table))
-        with pytest.raises(PredictionsError, match=message):
-            write_report([small], tmp_path / "report")
-
-
-def test_malformed_predictions_are_refused(small, tmp_path):
-    kept = RunFolder(small / "tiny")
-    name = "predictions/scinli-default-test.parquet"
-    for table, message in (
-        ({"id": ["a"], "label": ["neutral"]}, "column prediction is missing"),
-        ({"id": ["a"], "prediction": ["neutral"]}, "expected one prediction for each"),
-    ):
-        kept.write_table(name, pa.table(table))
-        with pytest.raises(PredictionsError, match=message):
-            write_report([small], tmp_path / "report")
-    (small / "tiny" / name).write_text("no Parquet")
-    with pytest.raises(PredictionsError, match="cannot be read"):
-        write_report([small], tmp_path / "report")
 
 
 def test_scores_by_category():
@@ -917,7 +882,3 @@ def test_pictures_of_tables_show_their_numbers():
     axes = plot_learning({"s": [{1: 0.5, 2: 0.75}, {1: 0.25}]}).axes[0]
     assert axes.lines[-1].get_xydata().tolist() == [[1, 37.5]]
     assert [text.get_text() for text in axes.figure.legends[0].texts] == ["s"]
-
-
-def test_datasets_of_the_papers_are_known():
-    assert {r.test.partition("/")[0] for r in published_results()} <= set(builders())

@@ -100,6 +100,7 @@ assert pattern_accuracy([0], [0], [0])["accuracy"] == 1
     [
         ("import nlihub, nlihub.cli", "", ""),
         (COMMAND.format(["list"]), "open_spacenli    1.0.0", ""),
+        (COMMAND.format(["reproduce"]), "bionli/table-2", "huggingface_hub"),
         (COMMAND.format(["show", "spacenli"]), "made from: construct or release", ""),
         (COMMAND.format(["show", "mscinli", "--json"]), '"pretty_name": "MSciNLI"', ""),
         (SCORE, "", "numpy pyarrow pandas huggingface_hub requests yaml"),

@@ -222,7 +222,7 @@ def _usage(spec: DatasetSpec, manifest: Manifest | None = None) -> str:
     if manifest is not None:
         config = manifest.main_config(config)
         split = list(manifest.configs[config])[-1]
-    place = f'"./{name}", "{config}", split="{split}")  # the folder that nlihub build wrote'
+    place = f'"./{name}", "{config}", split="{split}"'
     ours = f"""`nlihub.load_dataset("{name}", "{config}", split="{split}")` does the
 same from anywhere, and `nlihub install {name}` makes `load_dataset("nlihub/{name}", "{config}")`
 work offline in any project."""
@@ -230,13 +230,13 @@ work offline in any project."""
         ours = ""
     if manifest is not None and manifest.repository:
         repository, number = manifest.repository, manifest.version
-        place = f'"{repository}", "{config}", split="{split}", revision="v{number}")'
+        place = f'"{repository}", "{config}", split="{split}", revision="v{number}"'
         ours = f"""`nlihub.load_dataset("{repository}", version="{number}")`
 gives these very rows, each file verified, also offline."""
     return f"""```python
 from datasets import load_dataset
 
-rows = load_dataset({place}
+rows = load_dataset({place})
 rows[0]["premise"], rows[0]["hypothesis"], rows.features["label"].int2str(rows[0]["label"])
 ```
 

@@ -189,7 +189,7 @@ def plain_name(name: str) -> str:
     """
     spelled = "".join(_spell_greek(c) for c in name.casefold())
     plain = "".join(c for c in spelled if c.isalnum())
-    return plain.replace("ae", "e").replace("oe", "e").replace("our", "or").replace("ph", "f")
+    return plain.replace("ae", "e").replace("oe", "e").replace("our", "or").replace("sulph", "sulf")
 
 
 def spell_plainly(sentence: str) -> str:

@@ -35,6 +35,7 @@ from nlihub.builders.procedures.abstracts.generate.generate import (
     write_input,
     write_output,
 )
+from nlihub.builders.procedures.abstracts.mechanisms.mechanism import Mention
 from nlihub.builders.procedures.abstracts.perturb.apply import SAME_AS_POSITIVE
 from nlihub.builders.procedures.abstracts.perturb.strategy import (
     Choices,
@@ -239,7 +240,13 @@ def test_the_same_again_in_another_order_and_from_the_kept_models(generated):
 @pytest.fixture
 def generate(monkeypatch):
     """Generates with texts that are given, in place of a model."""
-    mechanism = replace(MECHANISMS[0], polarity="positive")
+    one = MECHANISMS[0]
+    mechanism = replace(
+        one,
+        polarity="positive",
+        supporting=("We saw goosin.",),
+        mentions=(Mention("goosin", one.regulator_type, "supporting"),),
+    )
 
     def run(texts, **options):
         def answer(generator, kind, asked, settings):

@@ -11,14 +11,16 @@ from ...loaders.errors import UnknownNameError, UsageError
 
 METHODS = ("encoder", "lexicalized", "cbow", "cnn", "bilstm", "probe", "zero-shot", "prompt")
 
-_TRAINED = ("train", "validation", "n_shots", "subset", "reference")
+_TRAINED = ("train", "validation", "n_rows", "n_shots", "subset", "reference")
 
 #: The fields of a config that a method uses, besides those that all methods use.
 _FIELDS = {
     "encoder": ("model", "revision", "view", "new_head", "model_labels", "chosen", *_TRAINED),
-    "lexicalized": ("train", "n_shots", "subset", "view", "details"),
+    "lexicalized": ("train", "n_rows", "n_shots", "subset", "view", "details"),
     **dict.fromkeys(("cbow", "cnn", "bilstm"), ("view", "details", *_TRAINED)),
-    "probe": ("model", "revision", "train", "validation", "n_shots", "subset", "view"),
+    "probe": (
+        *("model", "revision", "train", "validation", "n_rows", "n_shots", "subset", "view"),
+    ),
     "zero-shot": ("model", "revision", "view", "model_labels", "reference"),
     "prompt": ("model", "revision", "train", "n_shots", "details"),
 }
@@ -181,6 +183,7 @@ class RunConfig:
             test set; None takes the last epoch, or a penalty of 1.
         view: What the system sees of a pair: ``pair``, or ``hypothesis`` alone.
         seed: Seed of all draws: a new head, dropout, the order of rows, few shots; 0 or more.
+        n_rows: Training rows to draw, from 1; None takes all.
         n_shots: Training rows of each pattern (few-shot learning), or exemplars in a prompt; 0 or
             more.
         subset: A subset of the training rows.
@@ -209,6 +212,7 @@ class RunConfig:
     validation: str | None = None
     view: str = "pair"
     seed: int = 1
+    n_rows: int | None = None
     n_shots: int | None = None
     subset: TrainingSubset | None = None
     new_head: bool = False
@@ -230,6 +234,8 @@ class RunConfig:
             raise UsageError("tests is empty; a run needs at least one test set.")
         if not isinstance(self.seed, int) or self.seed < 0:
             raise UsageError(f"seed is {self.seed}; expected a whole number, 0 or more.")
+        if self.n_rows is not None and self.n_rows < 1:
+            raise UsageError(f"n_rows (--rows) is {self.n_rows}; expected 1 or more.")
         if self.n_shots is not None and self.n_shots < 0:
             raise UsageError(f"n_shots is {self.n_shots}; expected 0 or more.")
 
@@ -319,6 +325,7 @@ def _flag(name: str) -> str:
         "n_trained_layers": "trained-layers",
         "lora_rank": "lora",
         "view": "hypothesis-only",
+        "n_rows": "rows",
     }
     return "--" + known.get(name, name.replace("_", "-"))
 

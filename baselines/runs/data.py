@@ -124,11 +124,7 @@ def draw_few_shot_rows(rows: GoldRows, n_shots: int, seed: int) -> GoldRows:
         )
     groups = table["group"].combine_chunks().dictionary_encode()
     codes = groups.indices.to_numpy()
-    keys = [
-        hashlib.blake2b(f"{seed} {id_}".encode(), digest_size=8).digest()
-        for id_ in table["id"].to_pylist()
-    ]
-    by_group = np.lexsort((np.array(keys, dtype="S8"), codes))
+    by_group = np.lexsort((_keys(table, seed), codes))
     starts = np.searchsorted(codes[by_group], np.arange(len(groups.dictionary)))
     sizes = np.bincount(codes, minlength=len(groups.dictionary))
     if len(sizes) and sizes.min() < n_shots:
@@ -137,11 +133,28 @@ def draw_few_shot_rows(rows: GoldRows, n_shots: int, seed: int) -> GoldRows:
             f"Expected at least {n_shots} rows in every group to draw shots from; {least} has "
             f"{sizes.min()} rows. Ask for fewer shots."
         )
-    chosen = by_group[(starts[:, None] + np.arange(n_shots)).ravel()]
+    return _take(rows, by_group[(starts[:, None] + np.arange(n_shots)).ravel()])
+
+
+def draw_rows(rows: GoldRows, n_rows: int, seed: int) -> GoldRows:
+    """Draw some rows, in their own order; all where there are fewer.
+
+    A larger draw contains the smaller one of the same seed.
+    """
+    return _take(rows, np.argsort(_keys(rows.rows, seed))[:n_rows])
+
+
+def _keys(table: pa.Table, seed: int) -> np.ndarray:
+    """Return keyed hashes of the ids."""
+    ids = table["id"].to_pylist()
+    hashes = [hashlib.blake2b(f"{seed} {id_}".encode(), digest_size=8).digest() for id_ in ids]
+    return np.array(hashes, dtype="S8")
+
+
+def _take(rows: GoldRows, chosen: np.ndarray) -> GoldRows:
     description = {**rows.description, "rows": len(chosen)}
-    return dataclasses.replace(
-        rows, rows=table.take(pa.array(np.sort(chosen))), description=description
-    )
+    taken = rows.rows.take(pa.array(np.sort(chosen)))
+    return dataclasses.replace(rows, rows=taken, description=description)
 
 
 def take_rows_by_id(rows: GoldRows, ids: pa.Array) -> GoldRows:

@@ -24,6 +24,7 @@ from .config import CHOSEN, FEW_ROWS, RunConfig, choose_hyperparameters
 from .data import (
     cartography_subset_ids,
     draw_few_shot_rows,
+    draw_rows,
     dynamics_table,
     read_run_rows,
     take_rows_by_id,
@@ -140,6 +141,8 @@ def with_hyperparameters(
     from ..systems.pretrained import model_size
 
     rows = read_run_rows(str(config.train), "train", sources)
+    if config.n_rows is not None:
+        rows = draw_rows(rows, config.n_rows, config.seed)
     if config.n_shots is not None:
         rows = draw_few_shot_rows(rows, config.n_shots, config.seed)
     n_rows = len(rows.rows)
@@ -243,6 +246,8 @@ class _Run:
         if config.train is None:
             return None
         rows = self._rows(config.train, "train")
+        if config.n_rows is not None:
+            rows = draw_rows(rows, config.n_rows, config.seed)
         if config.n_shots is not None and config.method != "prompt":
             rows = draw_few_shot_rows(rows, config.n_shots, config.seed)
         if config.subset is not None:

@@ -86,6 +86,17 @@ def test_a_run_without_a_preset_has_them_in_its_config(place, tmp_path):
     assert again.returncode == 0 and "is done already" in again.stderr
 
 
+def test_some_training_rows_are_drawn(place, tmp_path):
+    command = ["baseline", "finetune", "--model", place / "encoder", "--cpu", "--epochs", "1"]
+    command += ["--train", place / "train.jsonl", "--test", place / "test.jsonl", "--rows", "20"]
+    done = run_command(*command, "-o", tmp_path)
+    assert done.returncode == 0 and "chosen for 20 rows" in done.stderr
+    record = json.loads((tmp_path / "seed-1" / "record.json").read_text())
+    assert (record["n_train"], record["data"]["train"]["rows"]) == (20, 20)
+    done = run_command(*command[:-1], "0", "-o", tmp_path / "none")
+    assert (done.returncode, "--rows) is 0" in done.stderr) == (2, True)
+
+
 def test_few_shots_count_as_the_rows_that_are_drawn(place, tmp_path):
     rows = write_rows(tmp_path / "grouped.jsonl", 240, groups=4)
     fields = {"name": "x", "method": "encoder", "model": str(place / "encoder")}

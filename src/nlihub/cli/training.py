@@ -101,6 +101,8 @@ class RowOptions:
     """Rows to choose the best epoch on, or the penalty of a probe; default those of the dataset
     that is trained on, and the last epoch or a fixed penalty where there are none, as for a
     file."""
+    n_rows: Annotated[int | None, Parameter(name="--rows", metavar="N")] = None
+    """Draw so many training rows by the seed; default all."""
     tests: Tests = ()
 
 

@@ -172,8 +172,3 @@ class NLIBuilder:
             construction: What was read, kept and dropped, as a manifest has it.
         """
         return {}
-
-    @classmethod
-    def card_blocks(cls) -> dict[str, str]:
-        """Return further generated blocks of the card, by name; none by default."""
-        return {}

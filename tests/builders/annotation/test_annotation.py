@@ -19,6 +19,7 @@ from nlihub.builders.annotation.agreement import (
     Cell,
     Share,
     count_missing,
+    fleiss_kappa,
     judge,
     measure_agreement,
     to_json,
@@ -27,7 +28,6 @@ from nlihub.builders.annotation.answers import import_files, read_answers
 from nlihub.builders.annotation.batch import Batch, Item, read_batches, write_batch
 from nlihub.builders.annotation.questions import RELATION
 from nlihub.builders.annotation.sheets import read_label_studio, read_sheet, write_sheet
-from nlihub.builders.core.kappa import fleiss_kappa
 from nlihub.loaders.errors import AnnotationError, OutputError, UsageError
 
 LABELS = ("contrasting", "reasoning", "entailment", "neutral")

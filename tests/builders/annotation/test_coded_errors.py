@@ -8,12 +8,11 @@ from xml.etree import ElementTree
 
 import pytest
 from command_line import run_command
-from nlihub.builders.annotation.agreement import Share, to_json
+from nlihub.builders.annotation.agreement import Share, fleiss_kappa, to_json
 from nlihub.builders.annotation.batch import Item, read_batches, write_batch
 from nlihub.builders.annotation.questions import ERROR, read_coding_scheme
 from nlihub.builders.annotation.sheets import read_sheet
 from nlihub.builders.annotation.task import import_answers, review
-from nlihub.builders.core.kappa import fleiss_kappa
 from nlihub.loaders.errors import AnnotationError, UsageError
 
 SCHEME = {

@@ -10,7 +10,7 @@ import pytest
 from command_line import run_command
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from nlihub.builders.annotation.agreement import to_json
+from nlihub.builders.annotation.agreement import cohen_kappa, to_json
 from nlihub.builders.annotation.batch import read_batches
 from nlihub.builders.annotation.pattern_labels import (
     MAPPINGS,
@@ -22,7 +22,6 @@ from nlihub.builders.annotation.pattern_labels import (
 )
 from nlihub.builders.annotation.sheets import read_sheet, write_sheet
 from nlihub.builders.annotation.task import read_rows
-from nlihub.builders.core.kappa import cohen_kappa
 from nlihub.builders.scinli import SciNLI
 from nlihub.builders.spacenli import SpaceNLI
 from nlihub.builders.versions.version import BuiltVersion

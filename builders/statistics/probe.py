@@ -20,7 +20,7 @@ from ...loaders.errors import UnmeasuredError, needs_extra
 from ..core.keyed import keyed_hash
 from ..versions.row_tables import sample_rows
 from ..versions.version import BuiltVersion
-from .tokens import split_tokens
+from .texts import split_tokens
 
 #: Maximal number of rows to train on, and of rows to judge.
 MAX_ROWS = 20_000

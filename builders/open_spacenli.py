@@ -5,6 +5,7 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
+from ..loaders.corpora.patterns.pattern_bank import find_pattern_bank
 from ..loaders.errors import UsageError
 from ..loaders.fetching import Source
 from .core.options import BuildOptions
@@ -60,4 +61,5 @@ class OpenSpaceNLI(PatternBuilder):
         """
         cls.wanted_sources(options)  # for its error
         place = "nlihub/loaders/corpora/open_spacenli"
-        return [(path, describe_file(path, f"{place}/{path.name}")) for path in cls.SHIPPED]
+        files = find_pattern_bank(BANK)
+        return [(path, describe_file(path, f"{place}/{path.name}")) for path in files]

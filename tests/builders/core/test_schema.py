@@ -38,7 +38,7 @@ def test_encoding():
 
 @pytest.mark.parametrize("label", ["Neutral", " neutral", "1", 1, -1, True, None, ""])
 def test_labels_are_never_coerced(label):
-    with pytest.raises(SchemaError, match="row 0 is not one of entailment|Column 'label'"):
+    with pytest.raises(SchemaError, match=r"row 0 is not one of entailment|Column 'label'"):
         encode(columns(label=[label, "neutral"]), FEATURES)
 
 

@@ -13,10 +13,11 @@ from nlihub.builders.scinli import SciNLI
 from nlihub.builders.statistics import probe
 from nlihub.builders.statistics.probe import (
     PartScore,
-    WordClassifier,
     probe_hypotheses,
     score_parts,
     score_probe,
+    top_words,
+    train_words,
 )
 from nlihub.builders.statistics.survey import show_survey, survey
 from nlihub.loaders.errors import UnmeasuredError
@@ -320,9 +321,9 @@ def test_the_probe_of_a_large_dataset_on_the_command_line(built):
 
 def test_words_and_pairs_of_words():
     texts = ["not good", "not bad", "good not", "bad not"] * 3
-    classifier = WordClassifier(texts, np.array([0, 0, 1, 1] * 3))  # only their order tells
-    assert classifier.classify(["not good", "good not", "unseen"]).tolist()[:2] == [0, 1]
-    assert classifier.top_words(2) == {0: ("not bad", "not good"), 1: ("bad not", "good not")}
+    classifier = train_words(texts, np.array([0, 0, 1, 1] * 3))  # only their order tells
+    assert classifier.predict(["not good", "good not", "unseen"]).tolist()[:2] == [0, 1]
+    assert top_words(classifier, 2) == {0: ("not bad", "not good"), 1: ("bad not", "good not")}
 
 
 def test_scores_by_hand():

@@ -503,12 +503,6 @@ class CodeTally:
     kappa: float | None
 
 
-class _Coding(NamedTuple):
-    item: Item
-    coder: str
-    codes: list[str]
-
-
 def tally_codes(batches: Sequence[Batch], answers: Answers) -> CodeTally:
     """Tally the codes of errors.
 
@@ -518,34 +512,32 @@ def tally_codes(batches: Sequence[Batch], answers: Answers) -> CodeTally:
     """
     names = batches[0].question.labels
     errors = {key: item for batch in batches for key, item in batch.items.items()}
+    # By error and coder, the main code and others.
     codings = [
-        _Coding(item, coder, answer.split(f"{SEPARATOR} "))
+        (item, coder, answer.split(f"{SEPARATOR} "))
         for key, item in errors.items()
         for coder, answer in answers.by_key[key].items()
     ]
-    mains = tally(codings, lambda one: one.item.id, lambda some: [one.codes[0] for one in some])
+    mains = tally(codings, lambda one: one[0].id, lambda some: [codes[0] for *_, codes in some])
 
-    def shares(some: Sequence[_Coding]) -> dict[str, Share]:
-        return {name: share(coding.codes[0] == name for coding in some) for name in names}
+    def shares(some: Sequence[tuple[Item, str, list[str]]]) -> dict[str, Share]:
+        return {name: share(codes[0] == name for *_, codes in some) for name in names}
+
+    def by_fact(column: str) -> dict[str, dict[str, Share]]:
+        values = sorted({item.facts[column] for item in errors.values()})
+        return tally(codings, lambda one: one[0].facts[column], shares, values)
 
     coders = sorted({coder for given in answers.by_key.values() for coder in given})
     n_coders = batches[0].n_people
     by_all = [codes for codes in mains.values() if len(codes) == n_coders > 1]
-    values = {
-        column: sorted({item.facts[column] for item in errors.values()})
-        for column in next(iter(errors.values())).facts
-    }
     return CodeTally(
         origin=batches[0].origin,
         n_errors=len(errors),
         n_uncoded=len(errors) - len(mains),
         codes=shares(codings),
-        further={name: share(name in coding.codes[1:] for coding in codings) for name in names},
-        by={
-            column: tally(codings, lambda one, c=column: one.item.facts[c], shares, values)  # type: ignore[misc]
-            for column, values in values.items()
-        },
-        by_coder=tally(codings, lambda one: one.coder, shares),
+        further={name: share(name in codes[1:] for *_, codes in codings) for name in names},
+        by={column: by_fact(column) for column in next(iter(errors.values())).facts},
+        by_coder=tally(codings, lambda one: one[1], shares),
         blank={
             name: sum(name not in given for given in answers.by_key.values()) for name in coders
         },

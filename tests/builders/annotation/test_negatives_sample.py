@@ -235,16 +235,6 @@ def test_what_makes_no_sense_is_refused(version, tmp_path):
         nlihub.annotation.review(tmp_path / "b", min_agreement=0.5)
 
 
-def test_the_official_release(releases, tmp_path):
-    folder = nlihub.build("bionli", tmp_path, folder=releases / "csv" / "bionli")
-    found = nlihub.stats(str(folder))
-    assert {each.category for each in found.negatives} == {*BioNLI.SPEC.categories} - {"positive"}
-    assert all(each.words[0] > 0 and not each.without_positive for each in found.negatives)
-    made = nlihub.annotation.sample_negatives(folder, tmp_path / "b", n_controls=3, n_pairs=30)
-    assert (made.n_pairs, made.short) == (30, {})
-    assert len(nlihub.annotation.review(tmp_path / "b").strategies) == 9
-
-
 def test_the_command_line_leads_through(version, tmp_path):
     def run(*arguments, code=0):
         done = run_command("annotate", *arguments, cwd=tmp_path)

@@ -279,28 +279,6 @@ def test_planted_mappings_are_found(version, tmp_path):
     assert to_json(found)["to_remove"] == []
 
 
-def test_kappas_with_errors_are_those_of_a_slow_reference(version, tmp_path):
-    found = annotate(version, tmp_path, by_habit(2, error=0.2))
-    stored = json.loads((tmp_path / "batches" / "answers.json").read_text())
-    points = {
-        name: [SCALE.index(people[name]["answer"]) for _, people in sorted(stored.items())]
-        for name in HABITS
-    }
-
-    def mean(mappings):
-        labelled = {
-            name: [MAPPINGS[mapping][SCALE[point]] for point in points[name]]
-            for name, mapping in zip(sorted(points), mappings, strict=True)
-        }
-        pairs = itertools.combinations(sorted(points), 2)
-        return sum(cohen_kappa_score(labelled[a], labelled[b]) for a, b in pairs) / 3
-
-    best = max(mean(each) for each in itertools.product(MAPPINGS, repeat=3))
-    assert found.kappa == pytest.approx(best)
-    assert found.symmetric_kappa == pytest.approx(mean([SYMMETRIC] * 3))
-    assert {scale_of(one.mapping) for one in found.annotators.values()} == set(PLANTED.values())
-
-
 def test_patterns_by_hand(version, tmp_path):
     definite = {"contradiction": SCALE[0], "neutral": SCALE[2], "entailment": SCALE[4]}
     seen = {}
@@ -384,12 +362,6 @@ def test_nothing_is_answered(version, tmp_path):
 # --------------------------------------------------------------------------- what is refused
 
 
-def test_the_open_bank(built, tmp_path):
-    made = nlihub.annotation.sample_patterns(built, tmp_path)
-    n_patterns = len({row["group"] for row in rows_by_id(built).values()})
-    assert (made.n_pairs, made.short) == (3 * n_patterns, {})
-
-
 def test_bad_answers_and_other_datasets_are_refused(version, tmp_path):
     nlihub.annotation.sample_patterns(version, tmp_path / "b")
     (batch,) = read_batches(tmp_path / "b")
@@ -454,18 +426,3 @@ def test_the_command_line_leads_through(version, tmp_path):
     assert "low agreement" in said
     assert "Leave out --strategies" in run("sample", *there, "--strategies", "GEN", code=2)
     assert "no candidates" in run("export", *there, "--per-class", "test=3", code=2)
-
-
-def test_the_real_bank(official, tmp_path):
-    """As in the second phase: three problems of every pattern, three annotators."""
-    version = nlihub.build("spacenli", tmp_path / "built", folder=official)
-    made = nlihub.annotation.sample_patterns(version, tmp_path / "b")
-    assert (made.n_pairs, made.short) == (480, {})
-    (batch,) = read_batches(tmp_path / "b")
-    sheets = fill_in(version, batch, tmp_path / "back", by_habit(7, error=0.1))
-    nlihub.annotation.import_answers(tmp_path / "b", sheets)
-    found = nlihub.annotation.review(tmp_path / "b")
-    assert {name: scale_of(one.mapping) for name, one in found.annotators.items()} == PLANTED
-    assert found.kappa == pytest.approx(0.81, abs=0.05)
-    assert found.unanimous.after.value > found.unanimous.before.value + 0.03
-    assert len(found.patterns) == 160

@@ -36,26 +36,6 @@ def expected(built):
     }
 
 
-@pytest.mark.slow
-def test_every_config_and_split_of_a_folder(built, expected):
-    assert sorted(datasets.get_dataset_config_names(str(built))) == sorted(SPEC.configs)
-    for (config, split), rows in expected.items():
-        loaded = datasets.load_dataset(str(built), config, split=split)
-        assert loaded.to_list() == rows
-        assert loaded.features == SPEC.features
-        assert strings(loaded) == [NAMES[row["label"]] for row in rows]
-
-
-def test_streaming(built, expected):
-    stream = datasets.load_dataset(str(built), "projective", split="test", streaming=True)
-    assert stream.features["label"].names == NAMES
-    assert list(stream.take(300)) == expected["projective", "test"][:300]
-
-
-def test_the_default_config(built):
-    assert len(datasets.load_dataset(str(built))["test"]) == 33_000
-
-
 def test_by_name_from_anywhere(expected, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     rows = nlihub.load_dataset("open_spacenli", "few_shot", split="train")
@@ -297,36 +277,3 @@ def test_another_folder_of_the_same_name_is_not_served_from_the_cache(built, tmp
     (other / "README.md").write_text(new)
     assert len(datasets.load_dataset(str(built), "default", split="test")) == 33_000
     assert len(datasets.load_dataset(str(other), "default", split="test")) == 10
-
-
-PLAIN = """
-import sys, json
-sys.modules["nlihub"] = None  # as in a project that does not have it
-from datasets import load_dataset
-rows = load_dataset("nlihub/open_spacenli", "projective", split="test")
-stream = load_dataset("nlihub/open_spacenli", "few_shot", split="train", streaming=True)
-streamed = next(iter(stream))
-names = rows.features["label"].names
-print(json.dumps([len(rows), rows[0], names, streamed["id"]]))
-"""
-
-
-@pytest.mark.slow
-def test_after_installing_plain_datasets_loads_it_by_name(expected, tmp_path):
-    environment = {**os.environ, "HF_HOME": str(tmp_path / "hf")}
-    install = [sys.executable, "-m", "nlihub", "install", "open_spacenli", "--json"]
-    for _ in range(2):  # installing again changes nothing
-        done = subprocess.run(install, env=environment, capture_output=True, text=True, check=True)
-        assert len(json.loads(done.stdout)) == len(SPEC.configs)
-    done = subprocess.run(
-        [sys.executable, "-c", PLAIN],
-        env=environment,
-        cwd=tmp_path,
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    n, first, names, streamed = json.loads(done.stdout)
-    rows = expected["projective", "test"]
-    assert (n, first, names) == (len(rows), rows[0], NAMES)
-    assert streamed == expected["few_shot", "train"][0]["id"]

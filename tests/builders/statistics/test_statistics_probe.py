@@ -134,16 +134,6 @@ def test_what_is_judged_is_not_trained_on(tmp_path):
         probe_hypotheses(version, "default")
 
 
-def test_rows_of_one_paper_are_in_one_fold(tmp_path):
-    rows = [
-        {**row, "group": None, "source": f"P{row['group']}:{n}:{n + 1}"}
-        for n, row in enumerate(groups_of(30, 20))
-    ]
-    found = probe_hypotheses(build_rows(tmp_path, SciNLI.SPEC, {"test": rows}), "default")
-    assert (found.unit, found.warns) == ("source", False)
-    assert len(set(probe._find_units(as_table(rows))[1])) == 30
-
-
 def as_table(rows):
     import pyarrow as pa
 

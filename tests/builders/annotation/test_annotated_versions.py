@@ -1,7 +1,5 @@
 """From a version that was made from papers to one whose evaluation pairs people have confirmed."""
 
-import csv
-import json
 import random
 import shutil
 
@@ -10,7 +8,9 @@ import pytest
 from command_line import run_command
 from constructing import from_papers
 from datasets import load_dataset
+from filled_sheets import fill_in, version_from_papers
 from nlihub.builders.annotation.agreement import to_json
+from nlihub.builders.annotation.batch import read_batches
 from nlihub.builders.versions.manifest import Manifest
 from nlihub.loaders.errors import (
     AnnotationError,
@@ -19,7 +19,6 @@ from nlihub.loaders.errors import (
     UsageError,
     VerificationError,
 )
-from paper_corpus import make_papers, write_lines
 
 import nlihub
 
@@ -30,42 +29,24 @@ LABELS = ("contrasting", "reasoning", "entailment", "neutral")
 @pytest.fixture(scope="module", params=[("acl",), ("hardware", "networks")])
 def version(request, tmp_path_factory):
     """A version made from papers of one domain or of two; do not change it."""
-    folder = tmp_path_factory.mktemp("version")
-    papers = make_papers(60, domains=request.param)
-    path = write_lines(folder / "papers.jsonl", papers)
-    return from_papers("my_nli", path, folder / "b", ratio=(0.5, 0.25, 0.25)).folder
+    return version_from_papers(tmp_path_factory.mktemp("version"), request.param)
 
 
-def answer(version, batch, wrong=0.0, seed=0):
+def answer(batch, wrong=0.0, seed=0):
     """Fills in the sheets of a batch: the automatic labels, but for some wrong answers."""
     draw = random.Random(seed)
-    labels = {}
-    for split in ("validation", "test"):
-        rows = load_dataset(str(version), "unbalanced", split=split)
-        names = rows.features["label"].names
-        labels |= {id_: names[n] for id_, n in zip(rows["id"], rows["label"], strict=True)}
-    items = json.loads((batch / "batch.json").read_text())["items"]
-    ids = {key: item["id"] for key, item in items.items()}
-    sheets = []
-    for path in sorted(batch.glob("for_annotators/annotator-*.csv")):
-        with path.open(encoding="utf-8-sig", newline="") as file:
-            rows = list(csv.DictReader(file))
-        for row in rows:
-            truth = labels[ids[row["id"]]]
-            row["answer"] = draw.choice(LABELS) if draw.random() < wrong else truth
-        with path.open("w", encoding="utf-8-sig", newline="") as file:
-            writer = csv.DictWriter(file, rows[0])
-            writer.writeheader()
-            writer.writerows(rows)
-        sheets.append(path)
-    return sheets
+
+    def say(person, item):
+        return draw.choice(LABELS) if draw.random() < wrong else item.facts["label"]
+
+    return fill_in(batch, batch.sheets, say)
 
 
 def annotate(version, batches, wrong=0.0):
     """Exports and imports until every class has its quota."""
     for round_ in range(9):
         made = nlihub.annotation.export(version, batches, QUOTAS, n_pairs=48)
-        sheets = answer(version, made.folder, wrong, seed=round_)
+        sheets = answer(made, wrong, seed=round_)
         nlihub.annotation.import_answers(batches, sheets)
         review = nlihub.annotation.review(batches)
         if review.is_complete:
@@ -149,7 +130,7 @@ def test_what_is_not_there_yet_is_said(version, tmp_path):
     empty = sorted(made.sheets.glob("annotator-*.csv"))
     with pytest.raises(UsageError, match="no pair is answered"):
         nlihub.annotation.import_answers(batches, empty)
-    sheets = answer(version, made.folder)
+    sheets = answer(made)
     text = sheets[0].read_text()
     sheets[0].write_text(text.replace("b001-0001", "b001-9999"))
     with pytest.raises(AnnotationError, match="b001-9999"):
@@ -198,7 +179,7 @@ def test_the_command_line_leads_through(version, tmp_path):
     shared = ("--batches", "batches")
     quotas = ("--per-class", "validation=3,test=6")
     assert "batch-001" in run("export", str(version), *shared, *quotas)
-    sheets = answer(version, tmp_path / "batches" / "batch-001")
+    sheets = answer(read_batches(tmp_path / "batches")[0])
     said = run("import", "batches", *map(str, sheets))
     assert "Fleiss' kappa  1.00" in said
     assert "Every class has its quota" in said

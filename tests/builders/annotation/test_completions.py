@@ -4,8 +4,8 @@ import json
 
 import pytest
 from command_line import run_command
-from constructing import from_papers
 from datasets import load_dataset
+from filled_sheets import fill_in, version_from_papers
 from nlihub.builders.annotation.answers import looks_misplaced, settle_completions
 from nlihub.builders.annotation.batch import Item, read_batches
 from nlihub.builders.annotation.sheets import COMPLETED as COLUMNS
@@ -13,9 +13,7 @@ from nlihub.builders.annotation.sheets import read_sheet, write_sheet
 from nlihub.builders.procedures.papers.declaration import ORIGINALS
 from nlihub.builders.procedures.procedure import declared_builder
 from nlihub.builders.versions.manifest import Manifest
-from nlihub.builders.versions.version import BuiltVersion
 from nlihub.loaders.errors import AnnotationError, CorpusError
-from paper_corpus import make_papers, write_lines
 
 import nlihub
 
@@ -27,16 +25,7 @@ SHEET = (*TEXTS, "answer", *COLUMNS)
 @pytest.fixture(scope="module")
 def version(tmp_path_factory):
     """A version made from papers; do not change it."""
-    folder = tmp_path_factory.mktemp("version")
-    path = write_lines(folder / "papers.jsonl", make_papers(60, domains=("acl",)))
-    return from_papers("my_nli", path, folder / "b", ratio=(0.5, 0.25, 0.25)).folder
-
-
-def labels_of(version):
-    built = BuiltVersion(version)
-    names = built.manifest.labels
-    tables = [built.table("unbalanced", s, ("id", "label")) for s in ("validation", "test")]
-    return {row["id"]: names[row["label"]] for table in tables for row in table.to_pylist()}
+    return version_from_papers(tmp_path_factory.mktemp("version"))
 
 
 def answers_of(batches, files):
@@ -49,25 +38,18 @@ def draw(version, batches):
     return read_batches(batches)[-1]
 
 
-def fill_in(version, batch, folder, completed):
+def complete(batch, folder, completed):
     """Fills the sheets in with the automatic labels.
 
     ``completed`` has, by annotator and key, what they write in place of the two sentences.
     """
-    folder.mkdir()
-    labels = labels_of(version)
-    for name in batch.people:
-        rows, _ = read_sheet(batch.sheets / f"{name}-b{batch.folder.name[-3:]}.csv", SHEET)
-        filled = [
-            [
-                *(row[column] for column in TEXTS),
-                labels[batch.items[row["id"]].id],
-                *completed.get((name, row["id"]), ("", "")),
-            ]
-            for _, row in rows
-        ]
-        write_sheet(folder / f"{name}-b{batch.folder.name[-3:]}.csv", SHEET, filled)
-    return sorted(folder.iterdir())
+    keys = {item.id: key for key, item in batch.items.items()}
+
+    def say(person, item):
+        texts = completed.get((person, keys[item.id]), ("", ""))
+        return {"answer": item.facts["label"], **dict(zip(COLUMNS, texts, strict=True))}
+
+    return fill_in(batch, folder, say)
 
 
 def decide(batch, path, decided):
@@ -96,7 +78,7 @@ def test_completed_sentences_are_in_the_version_and_counted(version, tmp_path):
         ("annotator-3", second): ("", longer),
         ("annotator-3", third): ("   ", batch.items[third].hypothesis),  # neither is an edit
     }
-    sheets = fill_in(version, batch, tmp_path / "back", completed)
+    sheets = complete(batch, tmp_path / "back", completed)
     review = answers_of(batches, sheets)
     found = review.completions
     id_first, id_second, id_third = (batch.items[key].id for key in (first, second, third))
@@ -141,7 +123,7 @@ def test_a_conflict_waits_for_a_decision(version, tmp_path):
         for key, text in texts.items()
         for n in (1, 2)
     }
-    sheets = fill_in(version, batch, tmp_path / "back", completed)
+    sheets = complete(batch, tmp_path / "back", completed)
     found = answers_of(batches, sheets).completions
     assert found.texts == {}
     assert [one.key for one in sorted(found.conflicts, key=lambda one: one.key)] == [first, second]
@@ -174,7 +156,7 @@ def test_a_column_that_was_sorted_by_itself_is_refused(version, tmp_path, column
         ("annotator-1", key): tuple(text if n == place else "" for n, text in enumerate(pair))
         for key, pair in texts.items()
     }
-    sheets = fill_in(version, batch, tmp_path / "back", wrong)
+    sheets = complete(batch, tmp_path / "back", wrong)
     message = f"{column} of the pair 'b001-.*sorted by itself"
     with pytest.raises(AnnotationError, match=message) as error:
         nlihub.annotation.import_answers(tmp_path / "batches", sheets)
@@ -189,7 +171,7 @@ def test_a_batch_that_does_not_ask_for_completions_takes_none(version, tmp_path)
     (batch.folder / "batch.json").write_text(json.dumps(settings))
     key = min(batch.items)
     completed = {("annotator-1", key): (f"{batch.items[key].premise} More.", "")}
-    sheets = fill_in(version, batch, tmp_path / "back", completed)
+    sheets = complete(batch, tmp_path / "back", completed)
     with pytest.raises(AnnotationError, match="does not ask for that; leave it blank"):
         nlihub.annotation.import_answers(tmp_path / "batches", sheets)
 
@@ -213,7 +195,7 @@ def test_completions_in_label_studio(version, tmp_path):
 def test_sheets_of_another_annotation_are_told_in_one_line(version, tmp_path):
     """Keys are alike in all annotations; the sentences tell them apart."""
     batch = draw(version, tmp_path / "batches")
-    sheets = fill_in(version, batch, tmp_path / "back", {})
+    sheets = complete(batch, tmp_path / "back", {})
     for sheet in sheets:
         rows, _ = read_sheet(sheet, SHEET)
         moved = [[row["id"], row["hypothesis"], row["premise"], "yes", "", ""] for _, row in rows]
@@ -263,7 +245,7 @@ def test_the_command_line_shows_them(version, tmp_path):
     key = min(batch.items)
     premise = batch.items[key].premise
     completed = {(f"annotator-{n}", key): (f"{premise} Run {n}.", "") for n in (1, 2)}
-    sheets = fill_in(version, batch, tmp_path / "back", completed)
+    sheets = complete(batch, tmp_path / "back", completed)
     shown = run_command("annotate", "import", tmp_path / "batches", *sheets).stdout
     for line in (
         "completed      0 sentences of 0 pairs (written by annotator-1 1, annotator-2 1)",

@@ -3,13 +3,12 @@
 import json
 
 import pytest
-from constructing import from_papers
+from filled_sheets import version_from_papers
 from label_studio_tables import write_table
 from nlihub.builders.annotation.answers import read_answers
 from nlihub.builders.annotation.batch import read_batches
 from nlihub.builders.annotation.sheets import COMPLETED, read_label_studio
 from nlihub.loaders.errors import AnnotationError, UsageError
-from paper_corpus import make_papers, write_lines
 
 import nlihub
 
@@ -122,9 +121,7 @@ def test_tasks_that_nobody_answered_are_left_out_of_json_min(tmp_path):
 @pytest.fixture(scope="module")
 def version(tmp_path_factory):
     """A version made from papers; do not change it."""
-    folder = tmp_path_factory.mktemp("version")
-    path = write_lines(folder / "papers.jsonl", make_papers(60, domains=("acl",)))
-    return from_papers("my_nli", path, folder / "b", ratio=(0.5, 0.25, 0.25)).folder
+    return version_from_papers(tmp_path_factory.mktemp("version"))
 
 
 QUOTAS = {"validation": 2, "test": 2}

@@ -8,6 +8,7 @@ from collections import Counter
 
 import pytest
 from command_line import run_command
+from filled_sheets import fill_in
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from nlihub.builders.annotation.agreement import cohen_kappa, to_json
@@ -20,11 +21,9 @@ from nlihub.builders.annotation.pattern_labels import (
     choose_mappings,
     mapped_kappa,
 )
-from nlihub.builders.annotation.sheets import read_sheet, write_sheet
-from nlihub.builders.annotation.task import read_rows
+from nlihub.builders.annotation.sheets import read_sheet
 from nlihub.builders.scinli import SciNLI
 from nlihub.builders.spacenli import SpaceNLI
-from nlihub.builders.versions.version import BuiltVersion
 from nlihub.loaders.errors import AnnotationError, UnknownNameError, UsageError
 from sklearn.metrics import cohen_kappa_score
 from small_versions import build_rows
@@ -69,31 +68,10 @@ def version(tmp_path_factory):
     return build_rows(tmp_path_factory.mktemp("version"), SpaceNLI.SPEC, splits).folder
 
 
-def rows_by_id(version):
-    columns = ("id", "group", "category", "label")
-    rows = read_rows(BuiltVersion(version), "default", columns)
-    return {row["id"]: row for row in rows}
-
-
-def fill_in(version, batch, folder, say):
-    """Fills the sheets in; ``say`` gives an annotator's answer to a problem, by its row."""
-    folder.mkdir()
-    known = rows_by_id(version)
-    for name in batch.people:
-        rows, _ = read_sheet(batch.sheets / f"{name}-b001.csv", SHEET_COLUMNS)
-        filled = [
-            [*(row[column] for column in SHEET_COLUMNS[:3]), say(name, known[batch.items[key].id])]
-            for _, row in rows
-            for key in (row["id"],)
-        ]
-        write_sheet(folder / f"{name}.csv", SHEET_COLUMNS, filled)
-    return sorted(folder.iterdir())
-
-
 def annotate(version, folder, say, **options):
     nlihub.annotation.sample_patterns(version, folder / "batches", **options)
     (batch,) = read_batches(folder / "batches")
-    sheets = fill_in(version, batch, folder / "back", say)
+    sheets = fill_in(batch, folder / "back", say)
     nlihub.annotation.import_answers(folder / "batches", sheets)
     return nlihub.annotation.review(folder / "batches")
 
@@ -105,8 +83,8 @@ def scale_of(mapping):
 def by_habit(seed, error=0.0):
     draw = random.Random(seed)
 
-    def say(name, row):
-        label = draw.choice(LABELS) if draw.random() < error else row["label"]
+    def say(name, item):
+        label = draw.choice(LABELS) if draw.random() < error else item.facts["label"]
         return SCALE[draw.choice(HABITS[name][label])]
 
     return say
@@ -119,8 +97,7 @@ def test_the_sample_is_blind(version, tmp_path):
     made = nlihub.annotation.sample_patterns(version, tmp_path, n_pairs=48)
     assert (made.n_pairs, made.short) == (48, {})
     (batch,) = read_batches(tmp_path)
-    known = rows_by_id(version)
-    groups = [known[pair.id]["group"] for pair in batch.items.values()]
+    groups = [pair.facts["group"] for pair in batch.items.values()]
     assert sorted(groups) == sorted(2 * [f"{n}p" for n in range(24)])
     assert sum(one == other for one, other in itertools.pairwise(groups)) < 12
     orders = []
@@ -283,7 +260,8 @@ def test_patterns_by_hand(version, tmp_path):
     definite = {"contradiction": SCALE[0], "neutral": SCALE[2], "entailment": SCALE[4]}
     seen = {}
 
-    def say(name, row):
+    def say(name, item):
+        row = item.facts
         number = seen[name, row["group"]] = seen.get((name, row["group"]), 0) + 1
         group, label = row["group"], row["label"]
         if group == "0p":  # all three see another label
@@ -341,8 +319,9 @@ def test_patterns_by_hand(version, tmp_path):
 def test_half_of_the_answers(version, tmp_path):
     """Nothing is counted of problems that not all have answered, and no pattern is thrown out."""
 
-    def say(name, row):
-        return "" if name == "annotator-3" else SCALE[HABITS["annotator-1"][row["label"]][0]]
+    def say(name, item):
+        habit = HABITS["annotator-1"][item.facts["label"]]
+        return "" if name == "annotator-3" else SCALE[habit[0]]
 
     found = annotate(version, tmp_path, say)
     assert found.unanimous.before.of == 0
@@ -372,7 +351,7 @@ def test_bad_answers_and_other_datasets_are_refused(version, tmp_path):
             "4": r"'4' is unknown",
         }.items()
     ):
-        sheets = fill_in(version, batch, tmp_path / str(number), lambda *_, a=answer: a)
+        sheets = fill_in(batch, tmp_path / str(number), lambda *_, a=answer: a)
         with pytest.raises(AnnotationError, match=message):
             nlihub.annotation.import_answers(tmp_path / "b", sheets)
     other = build_rows(tmp_path / "v", SciNLI.SPEC, {"test": [{"label": "neutral"}]}).folder
@@ -417,7 +396,7 @@ def test_the_command_line_leads_through(version, tmp_path):
         "sample", *there, "--categories", "projective", "--pairs", "12"
     )
     (batch,) = read_batches(tmp_path / "b")
-    sheets = fill_in(version, batch, tmp_path / "back", by_habit(5, error=0.1))
+    sheets = fill_in(batch, tmp_path / "back", by_habit(5, error=0.1))
     said = run("import", "b", *map(str, sheets))
     assert re.search(r"annotator-2 +scale \d-\d-\d \(false-unknown-true\); 12 answers", said)
     assert "the mean of 3 pairs" in said

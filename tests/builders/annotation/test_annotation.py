@@ -438,56 +438,38 @@ def test_annotators_and_skipped_tasks_of_label_studio(tmp_path):
 DATA = {"pair": "k", "premise": "p", "hypothesis": "h"}
 
 
+def task(*annotations, data=DATA):
+    return {"data": data, "annotations": list(annotations)}
+
+
 @pytest.mark.parametrize(
-    ("content", "message"),
+    ("record", "message"),
     [
-        ("{", "not JSON"),
-        ("{}", "expected a list"),
-        ("[3]", "not as Label Studio exports"),
-        (json.dumps([{"data": DATA}]), "is this the file of tasks"),
-        (json.dumps([{"data": 3, "annotations": []}]), "not as Label Studio exports"),
-        (json.dumps([{"data": {}, "annotations": []}]), "KeyError 'pair'"),
-        (json.dumps([{"data": DATA, "annotations": [{}]}]), "KeyError 'result'"),
-        (
-            json.dumps([{"data": DATA, "annotations": [annotation(None, "neutral")]}]),
-            "the annotator is not known",
-        ),
-        (
-            json.dumps([{"data": DATA, "annotations": [annotation(True, "neutral")]}]),
-            "the annotator is not known",
-        ),
-        (
-            json.dumps([{"data": DATA, "annotations": [annotation(1, 3)]}]),
-            "TypeError",
-        ),
-        (
-            json.dumps(
-                [
-                    {
-                        "data": DATA,
-                        "annotations": [
-                            {"completed_by": 1, "result": [{"from_name": "answer", "value": 1}]}
-                        ],
-                    }
-                ]
-            ),
-            "TypeError",
-        ),
-        (
-            json.dumps([{**DATA, "annotator": 1, "answer": {"choices": ["a", "b"]}}]),
-            "expected one value",
-        ),
-        (json.dumps([{**DATA, "answer": "neutral"}]), "KeyError 'annotator'"),
-        (json.dumps([{"annotator": 1, "answer": "neutral"}]), "KeyError 'pair'"),
+        (3, "not as Label Studio exports"),
+        ({"data": DATA}, "is this the file of tasks"),
+        (task(data=3), "not as Label Studio exports"),
+        (task(data={}), "KeyError 'pair'"),
+        (task({}), "KeyError 'result'"),
+        (task(annotation(None, "neutral")), "the annotator is not known"),
+        (task(annotation(True, "neutral")), "the annotator is not known"),
+        (task(annotation(1, 3)), "TypeError"),
+        (task({"completed_by": 1, "result": [{"from_name": "answer", "value": 1}]}), "TypeError"),
+        ({**DATA, "annotator": 1, "answer": {"choices": ["a", "b"]}}, "expected one value"),
+        ({**DATA, "answer": "neutral"}, "KeyError 'annotator'"),
+        ({"annotator": 1, "answer": "neutral"}, "KeyError 'pair'"),
     ],
 )
-def test_malformed_exports_of_label_studio(tmp_path, content, message):
+def test_malformed_exports_of_label_studio(tmp_path, record, message):
     path = tmp_path / "a.json"
-    path.write_text(content)
-    entries, defects = read_label_studio(path)
-    assert not entries
-    assert len(defects) == 1
-    assert message in defects[0].message
+    for text, expected in (
+        (json.dumps([record]), message),
+        ("{", "not JSON"),
+        ("{}", "expected a list"),
+    ):
+        path.write_text(text)
+        entries, (defect,) = read_label_studio(path)
+        assert not entries
+        assert expected in defect.message
 
 
 # -------------------------------------------------------------------------------------- judging

@@ -3,8 +3,6 @@ import errno
 import json
 import os
 import shutil
-import subprocess
-import sys
 from collections import Counter
 
 import datasets
@@ -171,11 +169,6 @@ def test_a_version_damaged_in_the_cache_is_built_anew(name, damage):
     assert path.read_bytes() == whole
 
 
-def test_a_revision_is_refused():
-    with pytest.raises(ValueError, match="revision has no meaning"):
-        nlihub.load_dataset("open_spacenli", revision="v9")
-
-
 def test_only_a_sound_version_is_installed(built, tmp_path):
     folder = tmp_path / "open_spacenli"
     shutil.copytree(built, folder)
@@ -183,27 +176,6 @@ def test_only_a_sound_version_is_installed(built, tmp_path):
         shutil.copy(shard, folder / "default" / "test-00000-of-00001.parquet")
     with pytest.raises(ValueError, match="fails the check 'files have their"):
         nlihub.install(str(folder))
-
-
-@pytest.mark.slow
-def test_installing_on_a_full_disk(built, tmp_path):
-    """A limit on the size of files stands in for a full disk."""
-    code = (
-        "import resource, signal, sys, nlihub.cli\n"
-        "signal.signal(signal.SIGXFSZ, signal.SIG_IGN)\n"
-        "resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, 100_000))\n"
-        f"sys.argv = ['nlihub', 'install', {str(built)!r}]\n"
-        "nlihub.cli.main()"
-    )
-    done = subprocess.run(
-        [sys.executable, "-c", code],
-        env={**os.environ, "HF_HOME": str(tmp_path)},
-        capture_output=True,
-        text=True,
-    )
-    assert done.returncode == 1
-    assert "cannot be written" in done.stderr.splitlines()[-1]
-    assert "Traceback" not in done.stderr
 
 
 @pytest.mark.parametrize(
@@ -233,23 +205,6 @@ def test_installing_again_repairs(built):
     file.write_bytes(whole[:100])
     nlihub.install(str(built))
     assert file.read_bytes() == whole
-
-
-@pytest.mark.slow
-def test_many_processes_that_need_a_dataset_for_the_first_time(tmp_path):
-    code = (
-        "from nlihub.builders.versions.open import open_version\n"
-        "for _ in range(20): rows = open_version('open_spacenli')\n"
-        "print(len(rows.table('default', 'test')))"
-    )
-    environment = {**os.environ, "NLIHUB_CACHE": str(tmp_path)}
-    command = [sys.executable, "-c", code]
-    processes = [
-        subprocess.Popen(command, env=environment, stdout=subprocess.PIPE) for _ in range(4)
-    ]
-    assert [p.communicate()[0].strip() for p in processes] == [b"33000"] * 4
-    [version] = (tmp_path / "built").iterdir()
-    assert {path.name for path in version.iterdir()} <= {"open_spacenli", ".open_spacenli.lock"}
 
 
 def test_a_wrong_source_folder_is_refused_though_the_dataset_is_in_the_cache(official, tmp_path):

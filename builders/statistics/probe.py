@@ -43,14 +43,12 @@ Figures = Any  # a number, or as many as there are resamples
 
 @dataclass(frozen=True)
 class Score:
-    """A score of the probe in percent.
+    """Macro-F1 of the probe in percent: the mean of the F1 of the classes.
 
     Attributes:
         value: The score.
         interval: Its 95 % bootstrap interval; None with fewer than 50 units.
-        chance: The score without reading any text. Accuracy: the share of the class that is the
-            most frequent in training. Macro-F1: 100 divided by the number of classes, the score of
-            guesses by their shares.
+        chance: 100 divided by the number of classes, the score of guesses by their shares.
     """
 
     value: float
@@ -95,9 +93,8 @@ class Probe:
         training_rows: Number of training rows, in all folds together.
         left_out: Number of training rows left out because their unit is judged.
         rows: Number of judged rows.
-        accuracy: Share of judged rows that it gets right. It may be below chance, since every label
-            has the same weight in training, however many rows it has.
-        macro_f1: Mean of the F1 of the classes.
+        macro_f1: Its macro-F1. Accuracy would say little: every label has the same weight in
+            training, however many rows it has.
         warns: Whether the lower end of the interval of macro-F1 is more than 5 points above chance.
         labels: Recall by label, the most frequent first.
         categories: Recall by category, the most frequent first; empty where no row has a category.
@@ -111,7 +108,6 @@ class Probe:
     training_rows: int
     left_out: int
     rows: int
-    accuracy: Score
     macro_f1: Score
     warns: bool
     labels: tuple[PartScore, ...]
@@ -196,9 +192,7 @@ def probe_hypotheses(version: BuiltVersion, config: str) -> Probe:
             guesses[is_judged] = of_fold.predict(list(compress(texts, is_judged)))
     else:
         guesses = classifier.predict(texts)
-    majority = int(np.bincount(training_gold).argmax())
-    scores = score_probe(gold, guesses, units, len(labels), majority)
-    macro_f1 = scores["macro_f1"]
+    macro_f1 = score_probe(gold, guesses, units, len(labels))
     lowest = macro_f1.interval[0] if macro_f1.interval else macro_f1.value
     score_by = partial(score_parts, gold, guesses, units, len(labels))
     categories = rows["category"].to_pylist()
@@ -211,7 +205,6 @@ def probe_hypotheses(version: BuiltVersion, config: str) -> Probe:
         training_rows=len(training),
         left_out=left_out,
         rows=len(rows),
-        accuracy=scores["accuracy"],
         macro_f1=macro_f1,
         warns=lowest > macro_f1.chance + MARGIN,
         labels=score_by([labels[label] for label in gold.tolist()]),
@@ -292,27 +285,18 @@ def _assign_folds(unit: str, units: Sequence[tuple[str, str]]) -> Array:
     return np.array([fold_of[found] for found in units], np.int64)
 
 
-def score_probe(
-    gold: Array, guesses: Array, units: Sequence[Hashable], n_labels: int, majority: int
-) -> dict[str, Score]:
-    """Return ``accuracy`` and ``macro_f1`` of the probe's guesses.
+def score_probe(gold: Array, guesses: Array, units: Sequence[Hashable], n_labels: int) -> Score:
+    """Return macro-F1 of the probe's guesses.
 
     Args:
         gold: The labels of n rows, one or more.
         guesses: The guessed labels of the n rows.
         units: The unit of each row.
         n_labels: Size of the label set. The F1 of a class that is neither gold nor guessed is 0.
-        majority: The label to guess without reading.
     """
     counts = _confusions(gold, guesses, units, n_labels)
-    accuracy, macro_f1 = (
-        (round(float(statistic(counts.sum(0))), 1), _interval(counts, statistic))
-        for statistic in (_accuracy, _macro_f1)
-    )
-    return {
-        "accuracy": Score(*accuracy, round(100 * float(np.mean(gold == majority)), 1)),
-        "macro_f1": Score(*macro_f1, round(100 / n_labels, 1)),
-    }
+    value = round(float(_macro_f1(counts.sum(0))), 1)
+    return Score(value, _interval(counts, _macro_f1), round(100 / n_labels, 1))
 
 
 def score_parts(

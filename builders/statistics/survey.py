@@ -249,8 +249,8 @@ def _show_parses(parses: Parses) -> Iterator[str]:
 
 
 def _show_probe(probe: Probe) -> Iterator[str]:
-    scores = {"macro-F1": probe.macro_f1, "accuracy": probe.accuracy}
-    rows = [[name, s.value, _between(s.interval, "-"), s.chance] for name, s in scores.items()]
+    score = probe.macro_f1
+    rows = [["macro-F1", score.value, _between(score.interval, "-"), score.chance]]
     yield "## What the hypothesis alone gives away"
     yield markdown_table(["score", "probe", "95 % interval", "without reading"], rows)
     trained, judged = " and ".join(probe.trained_on), " and ".join(probe.judged_on)

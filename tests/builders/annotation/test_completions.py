@@ -217,6 +217,7 @@ def test_a_slip():
     broken = "The mo del is train ed on the"
     assert not looks_misplaced(broken, "The model is trained on the corpus of Kim (2014).")
     assert looks_misplaced(broken, "We thank the reviewers.")
+    assert looks_misplaced(broken, "The model of the others is a parser.")  # a third alike
     assert looks_misplaced("x", "A y.")
     assert not looks_misplaced("x", "x.")
     assert not looks_misplaced("", "Anything may complete what has no letters.")

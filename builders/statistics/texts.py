@@ -143,11 +143,9 @@ def describe_texts(version: BuiltVersion, config: str) -> tuple[TextFigures, ...
                 tallies[split, label, domain] += (1, len(premise), len(hypothesis), overlap)
     spec, figures = version.builder.SPEC, []
     for part, (n_rows, *totals) in sum_tallies(tallies, spec.labels, splits, 4):
-        premise, hypothesis, overlap = (
-            round(float(total / n_rows), 2) if n_rows else None for total in totals
-        )
+        means = [round(float(total / n_rows), 2) if n_rows else None for total in totals]
         published = published_texts(spec.name, config, part)
-        figures.append(TextFigures(part, int(n_rows), premise, hypothesis, overlap, published))
+        figures.append(TextFigures(part, int(n_rows), means[0], means[1], means[2], published))
     return tuple(figures)
 
 

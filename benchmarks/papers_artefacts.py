@@ -16,7 +16,7 @@ from typing import Any
 
 import datasets
 import numpy as np
-from nlihub.builders.statistics.probe import WordClassifier, probe_hypotheses
+from nlihub.builders.statistics.probe import probe_hypotheses, train_words
 from nlihub.builders.versions.version import BuiltVersion
 from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.metrics import balanced_accuracy_score, f1_score, recall_score
@@ -69,13 +69,13 @@ def main() -> None:
         rows = datasets.load_dataset(folder, split="train")
         labels = rows.features["label"].names
         probe = probe_hypotheses(version, "default")
-        classifier = WordClassifier(rows["hypothesis"][:], np.array(rows["label"][:]))
+        classifier = train_words(rows["hypothesis"][:], np.array(rows["label"][:]))
         papers = [source.split(":")[0] for source in rows["source"]]
         by_class = _recall_by_class(rows, papers, labels)
         overlap = probe_overlap(rows, labels.index("neutral"))
         transfer = "-"
         if len(test):
-            guesses = classifier.classify(test["hypothesis"][:])
+            guesses = classifier.predict(test["hypothesis"][:])
             transfer = f"{100 * f1_score(test['label'][:], guesses, average='macro'):.1f}"
         low, high = probe.macro_f1.interval or (0.0, 0.0)
         print(
@@ -89,8 +89,8 @@ def _recall_by_class(rows: Any, papers: list[str], labels: list[str]) -> str:
     texts = np.array(rows["hypothesis"][:], object)
     guesses = np.empty_like(gold)
     for training, judged in GroupKFold(5).split(texts, gold, papers):
-        classifier = WordClassifier(texts[training].tolist(), gold[training])
-        guesses[judged] = classifier.classify(texts[judged].tolist())
+        classifier = train_words(texts[training].tolist(), gold[training])
+        guesses[judged] = classifier.predict(texts[judged].tolist())
     recalls = recall_score(gold, guesses, average=None)
     pairs = zip(labels, recalls, strict=True)
     return ", ".join(f"{label} {100 * recall:.1f}" for label, recall in pairs)

@@ -13,8 +13,8 @@ from ..loaders.releases.bionli import (
     marked_entities,
     read_bionli,
 )
+from .core.base import Columns, Part, ReleaseBuilder, translate
 from .core.options import BuildOptions
-from .core.release_builder import Columns, Part, ReleaseBuilder, translate
 from .core.schema import SPLITS
 from .core.spec import ConfigSpec, DatasetSpec, PublishedCounts
 
@@ -105,8 +105,6 @@ class BioNLI(ReleaseBuilder):
 """,
         paper="https://aclanthology.org/2022.findings-emnlp.374",
         homepage="https://stonybrooknlp.github.io/BioNLI/",
-        offline=False,
-        origins=("release",),
         creation={
             "annotations_creators": ("machine-generated",),
             "language_creators": ("found", "machine-generated"),

@@ -3,9 +3,9 @@
 from ..loaders.fetching import list_sources
 from ..loaders.releases.mismatched import DOMAINS, read_mismatched
 from ..loaders.releases.scinli import LABELS
-from .core.release_builder import Part, ReleaseBuilder
+from .core.base import Part, ReleaseBuilder
 from .core.spec import ConfigSpec, DatasetSpec
-from .scinli import MEANINGS, read_pairs
+from .scinli import CREATION, MEANINGS, read_pairs
 
 _SPLITS = ("validation", "test")
 
@@ -20,9 +20,6 @@ class MisMatched(ReleaseBuilder):
         summary="NLI on scientific text beyond computer science: three domains, no training set.",
         labels=LABELS,
         domains=tuple(DOMAINS),
-        categories=(),
-        group=None,
-        metrics=("nli_report",),
         configs={
             "default": ConfigSpec("the release: all three domains", _SPLITS),
             **{
@@ -30,7 +27,6 @@ class MisMatched(ReleaseBuilder):
                 for name in DOMAINS
             },
         },
-        extra={},
         meanings={
             **MEANINGS,
             "id": "split and a hash of the texts: the release has no ids",
@@ -52,13 +48,7 @@ class MisMatched(ReleaseBuilder):
 """,
         paper="https://aclanthology.org/2025.findings-acl.1109",
         homepage="https://github.com/fshaik8/MisMatched",
-        offline=False,
-        origins=("release",),
-        creation={
-            "annotations_creators": ("machine-generated", "expert-generated"),
-            "language_creators": ("found",),
-            "source_datasets": ("original",),
-        },
+        creation=CREATION,
         published={"default": {"validation": {"rows": 300}, "test": {"rows": 2_400}}},
         exemplars="scinli/human",
     )

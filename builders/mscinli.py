@@ -7,11 +7,11 @@ from ..loaders.fetching import SourceFile, list_sources, obtain
 from ..loaders.releases.mscinli import DOMAINS, LAYOUT
 from ..loaders.releases.scinli import LABELS
 from ..loaders.releases.scinli import LAYOUT as ACL_LAYOUT
+from .core.base import Draw, Part, ReleaseBuilder, Splits
 from .core.options import BuildOptions
-from .core.release_builder import Draw, Part, ReleaseBuilder, Splits
 from .core.schema import SPLITS
 from .core.spec import ConfigSpec, DatasetSpec
-from .scinli import ACL_PER_CLASS, ACL_SMALL, MEANINGS, published_pairs, read_pairs
+from .scinli import ACL_PER_CLASS, ACL_SMALL, CREATION, MEANINGS, published_pairs, read_pairs
 
 _IN_WORDS = {
     "hardware": "hardware",
@@ -38,9 +38,6 @@ class MSciNLI(ReleaseBuilder):
         summary="NLI on scientific text: pairs of sentences from papers of five domains.",
         labels=LABELS,
         domains=(*DOMAINS, "acl"),
-        categories=(),
-        group=None,
-        metrics=("nli_report",),
         configs={
             "default": ConfigSpec("the release: all five domains", SPLITS),
             **{name: ConfigSpec(f"the domain {_IN_WORDS[name]}", SPLITS) for name in DOMAINS},
@@ -57,7 +54,6 @@ class MSciNLI(ReleaseBuilder):
                 test_of="plus",
             ),
         },
-        extra={},
         meanings=MEANINGS,
         license="cc-by-sa-4.0",
         copyright="Copyright (c) 2024 Mobashir Sadat and Cornelia Caragea",
@@ -74,13 +70,7 @@ class MSciNLI(ReleaseBuilder):
 """,
         paper="https://aclanthology.org/2024.naacl-long.90",
         homepage="https://github.com/msadat3/MSciNLI",
-        offline=False,
-        origins=("release",),
-        creation={
-            "annotations_creators": ("machine-generated", "expert-generated"),
-            "language_creators": ("found",),
-            "source_datasets": ("original", "extended|other"),
-        },
+        creation={**CREATION, "source_datasets": ("original", "extended|other")},
         after=("scinli",),
         published={
             "default": published_pairs(dict.fromkeys(DOMAINS, _PER_CLASS)),

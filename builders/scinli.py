@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..loaders.fetching import list_sources
 from ..loaders.releases.scinli import HUMAN_LAYOUT, LABELS, LAYOUT
-from .core.release_builder import Columns, Draw, Part, ReleaseBuilder
+from .core.base import Columns, Draw, Part, ReleaseBuilder
 from .core.schema import SPLITS
 from .core.spec import ConfigSpec, DatasetSpec, PublishedCounts
 
@@ -21,6 +21,13 @@ MEANINGS = {
     "group": "null",
     "category": "null: the release does not say which linking phrase there was",
     "source": "null: the release does not say which paper it is from",
+}
+
+#: How the pairs of SciNLI and its successors came to be.
+CREATION = {
+    "annotations_creators": ("machine-generated", "expert-generated"),
+    "language_creators": ("found",),
+    "source_datasets": ("original",),
 }
 
 #: Training rows, as many as a domain of MSciNLI has (its Table 2). The authors' own cut, for their
@@ -79,9 +86,6 @@ class SciNLI(ReleaseBuilder):
         summary="NLI on scientific text: pairs of sentences from papers of the ACL Anthology.",
         labels=LABELS,
         domains=("acl",),
-        categories=(),
-        group=None,
-        metrics=("nli_report",),
         configs={
             "default": ConfigSpec("the release", SPLITS),
             "acl_small": ConfigSpec(
@@ -96,7 +100,6 @@ class SciNLI(ReleaseBuilder):
                 test_of="default",
             ),
         },
-        extra={},
         meanings={
             **MEANINGS,
             "id": "the id of the release; that of a training row of `human` has `human/` before it",
@@ -131,13 +134,7 @@ class SciNLI(ReleaseBuilder):
 """,
         paper="https://aclanthology.org/2022.acl-long.511",
         homepage="https://github.com/msadat3/SciNLI",
-        offline=False,
-        origins=("release",),
-        creation={
-            "annotations_creators": ("machine-generated", "expert-generated"),
-            "language_creators": ("found",),
-            "source_datasets": ("original",),
-        },
+        creation=CREATION,
         published={
             "default": published_pairs({"acl": ACL_PER_CLASS}),
             "acl_small": published_pairs({"acl": {**ACL_PER_CLASS, "train": ACL_SMALL.n_per_kind}}),

@@ -5,6 +5,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from ..loaders.corpora.patterns.pattern_bank import LABELS
 from ..loaders.fetching import Source, list_sources
 from ..loaders.fetching.local import find_local
 from .core.base import Rows
@@ -12,6 +13,14 @@ from .core.options import BuildOptions
 from .procedures.patterns.declaration import PatternBuilder, pattern_spec
 
 _FILES = {"construct": ("patterns", "world"), "release": ("release",)}
+
+#: Table 3: problems of each inference class, in the order of the labels.
+_COUNTS = {
+    "directional": (3800, 3400, 2400),
+    "argument_orientation": (4000, 2400, 2000),
+    "non_projective": (1800, 3000, 2400),
+    "projective": (2000, 1800, 3000),
+}
 
 
 class SpaceNLI(PatternBuilder):
@@ -38,27 +47,19 @@ class SpaceNLI(PatternBuilder):
 """,
         paper="https://arxiv.org/abs/2307.02269",
         homepage="https://github.com/kovvalsky/SpaceNLI",
-        offline=False,
         origins=("construct", "release"),
-        # Table 3; the number of repeated texts is that of the released file.
+        # The number of repeated texts is that of the released file.
         published={
             "default": {
                 "test": {
                     "rows": 32000,
-                    "label": {"entailment": 11600, "neutral": 10600, "contradiction": 9800},
+                    "label": dict(
+                        zip(LABELS, map(sum, zip(*_COUNTS.values(), strict=True)), strict=True)
+                    ),
                     "category, label": {
-                        ("directional", "entailment"): 3800,
-                        ("directional", "neutral"): 3400,
-                        ("directional", "contradiction"): 2400,
-                        ("argument_orientation", "entailment"): 4000,
-                        ("argument_orientation", "neutral"): 2400,
-                        ("argument_orientation", "contradiction"): 2000,
-                        ("non_projective", "entailment"): 1800,
-                        ("non_projective", "neutral"): 3000,
-                        ("non_projective", "contradiction"): 2400,
-                        ("projective", "entailment"): 2000,
-                        ("projective", "neutral"): 1800,
-                        ("projective", "contradiction"): 3000,
+                        (category, label): n
+                        for category, counts in _COUNTS.items()
+                        for label, n in zip(LABELS, counts, strict=True)
                     },
                     "n_premises": {1: 19600, 2: 11200, 3: 1200},
                     "has_negation": {True: 5000},

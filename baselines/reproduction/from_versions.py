@@ -6,12 +6,16 @@ from pathlib import Path
 from typing import Any
 
 from ...builders.core.registry import get_builder
-from ...builders.statistics.counts import count_values
+from ...builders.statistics.counts import count_rows
 from ...builders.statistics.negatives import PUBLISHED_CATEGORIES, count_possible_negatives
 from ...builders.statistics.parses import parse_texts
-from ...builders.statistics.rows_and_texts import describe_texts, published_texts, tally_texts
-from ...builders.statistics.vocabulary import compare_vocabularies
+from ...builders.statistics.texts import (
+    compare_vocabularies,
+    describe_texts,
+    published_texts,
+)
 from ...builders.versions.open import open_version
+from ...builders.versions.row_tables import open_rows
 from ...builders.versions.version import BuiltVersion
 from ...loaders.errors import UnmeasuredError, UsageError, needs_extra
 from .entries import Entry
@@ -82,7 +86,8 @@ def _add_counts(
     unit = entry.options.get("unit", "rows")
     for name in entry.options["by"]:
         rows, shares = [], []
-        counts = count_values(version, config, [name], published)
+        with open_rows(version) as tables:
+            counts = count_rows(tables, config, [name], published)
         for count in counts:
             value, cells = ", ".join(map(str, count.value)), (count.split, *count.value)
             result.used |= {value, f"{value} %"}
@@ -113,7 +118,7 @@ def _add_texts(
     }
     rows = [
         (text.part, title, published(text.part).get(name), getattr(text, name))
-        for text in describe_texts(version, config, tally_texts(version, config))
+        for text in describe_texts(version, config)
         for name, title in figures.items()
     ]
     if parser is None:
@@ -139,7 +144,8 @@ def _add_vocabularies(
 def _add_possible_negatives(
     result: Reproduced, entry: Entry, version: BuiltVersion, config: str, parser: str | None
 ) -> None:
-    counts = count_possible_negatives(version, config)
+    with open_rows(version) as tables:
+        counts = count_possible_negatives(tables, config)
     if not counts:
         raise UnmeasuredError(
             f"{version.manifest.dataset} has no split besides train with positives and negatives."

@@ -7,11 +7,11 @@ import math
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields, is_dataclass
+from fractions import Fraction
 from itertools import product
 from statistics import NormalDist
 from typing import Any, NamedTuple, TypeVar
 
-from ..core.kappa import fleiss_kappa
 from .answers import Answers, Completions
 from .batch import Batch, Item
 from .questions import SEPARATOR, UNCLEAR
@@ -234,6 +234,67 @@ def _share_kept(judged: Iterable[Judged]) -> Share:
     return share(one.outcome == KEPT for one in judged if one.outcome not in UNDECIDED)
 
 
+def cohen_kappa(counts: Mapping[tuple[str, str], int]) -> Fraction | None:
+    """Return Cohen's kappa of two raters.
+
+    Args:
+        counts: How often the first gave one category and the second the other.
+
+    Returns:
+        From -1 to 1, higher is better, 0 for agreement by chance. None where it is undefined:
+        without subjects, or where both gave one and the same category alone.
+
+    Source: Cohen (1960), A coefficient of agreement for nominal scales.
+
+    Example:
+        >>> cohen_kappa({("a", "a"): 20, ("a", "b"): 5, ("b", "a"): 10, ("b", "b"): 15})
+        Fraction(2, 5)
+    """
+    first, second = Counter[str](), Counter[str]()
+    for (one, other), count in counts.items():
+        first[one] += count
+        second[other] += count
+    n = first.total()
+    agreed = sum(count for (one, other), count in counts.items() if one == other)
+    by_chance = sum(first[category] * second[category] for category in first)
+    return Fraction(n * agreed - by_chance, n * n - by_chance) if by_chance < n * n else None
+
+
+def fleiss_kappa(ratings: Sequence[Collection[str]]) -> float | None:
+    """Return Fleiss' kappa of raters, rounded once at the end.
+
+    Args:
+        ratings: For each of n subjects the categories that its raters chose: as many for each, of
+            the same raters or others.
+
+    Returns:
+        From -1 to 1, higher is better, 0 for agreement by chance. None where it is undefined:
+        without subjects, with fewer than two raters, or where all chose one category.
+
+    Source: Fleiss (1971), Measuring nominal scale agreement among many raters.
+
+    Example:
+        >>> fleiss_kappa(["aaa", "bbb"])
+        1.0
+    """
+    n_raters = len(ratings[0]) if ratings else 0
+    totals = Counter(category for chosen in ratings for category in chosen)
+    n = totals.total()
+    by_chance = sum((Fraction(count, n) ** 2 for count in totals.values()), Fraction(0))
+    if by_chance == 1 or n_raters < 2:
+        return None
+    agreeing = sum(count * (count - 1) for chosen in ratings for count in Counter(chosen).values())
+    observed = Fraction(agreeing, n * (n_raters - 1))
+    return float((observed - by_chance) / (1 - by_chance))
+
+
+def show_kappa(kappa: float | None) -> str:
+    """Show a kappa as text, with the reason where it is undefined."""
+    if kappa is None:
+        return "undefined (fewer than two answers to each, or all are the same)"
+    return f"{kappa:.2f}"
+
+
 # ------------------------------------------------------------------------------ pairs from papers
 
 
@@ -442,12 +503,6 @@ class CodeTally:
     kappa: float | None
 
 
-class _Coding(NamedTuple):
-    item: Item
-    coder: str
-    codes: list[str]
-
-
 def tally_codes(batches: Sequence[Batch], answers: Answers) -> CodeTally:
     """Tally the codes of errors.
 
@@ -457,34 +512,32 @@ def tally_codes(batches: Sequence[Batch], answers: Answers) -> CodeTally:
     """
     names = batches[0].question.labels
     errors = {key: item for batch in batches for key, item in batch.items.items()}
+    # By error and coder, the main code and others.
     codings = [
-        _Coding(item, coder, answer.split(f"{SEPARATOR} "))
+        (item, coder, answer.split(f"{SEPARATOR} "))
         for key, item in errors.items()
         for coder, answer in answers.by_key[key].items()
     ]
-    mains = tally(codings, lambda one: one.item.id, lambda some: [one.codes[0] for one in some])
+    mains = tally(codings, lambda one: one[0].id, lambda some: [codes[0] for *_, codes in some])
 
-    def shares(some: Sequence[_Coding]) -> dict[str, Share]:
-        return {name: share(coding.codes[0] == name for coding in some) for name in names}
+    def shares(some: Sequence[tuple[Item, str, list[str]]]) -> dict[str, Share]:
+        return {name: share(codes[0] == name for *_, codes in some) for name in names}
+
+    def by_fact(column: str) -> dict[str, dict[str, Share]]:
+        values = sorted({item.facts[column] for item in errors.values()})
+        return tally(codings, lambda one: one[0].facts[column], shares, values)
 
     coders = sorted({coder for given in answers.by_key.values() for coder in given})
     n_coders = batches[0].n_people
     by_all = [codes for codes in mains.values() if len(codes) == n_coders > 1]
-    values = {
-        column: sorted({item.facts[column] for item in errors.values()})
-        for column in next(iter(errors.values())).facts
-    }
     return CodeTally(
         origin=batches[0].origin,
         n_errors=len(errors),
         n_uncoded=len(errors) - len(mains),
         codes=shares(codings),
-        further={name: share(name in coding.codes[1:] for coding in codings) for name in names},
-        by={
-            column: tally(codings, lambda one, c=column: one.item.facts[c], shares, values)  # type: ignore[misc]
-            for column, values in values.items()
-        },
-        by_coder=tally(codings, lambda one: one.coder, shares),
+        further={name: share(name in codes[1:] for *_, codes in codings) for name in names},
+        by={column: by_fact(column) for column in next(iter(errors.values())).facts},
+        by_coder=tally(codings, lambda one: one[1], shares),
         blank={
             name: sum(name not in given for given in answers.by_key.values()) for name in coders
         },

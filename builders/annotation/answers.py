@@ -153,7 +153,7 @@ def import_files(folder: Path, batches: Sequence[Batch], files: Sequence[Path]) 
         names = ", ".join(file.name for file in files) or "no file"
         raise UsageError(f"{names}: no pair is answered; submit answers before exporting.")
     with FileLock(folder / ".answers.lock"):  # others may import at the same time
-        read_answers(folder, batches)
+        read_answers(folder, batches)  # for its error
         stored = {**_read_stored(folder)}
         for batch in batches:
             people = {person for key in batch.items for person in new.get(key, ())}

@@ -20,7 +20,6 @@ from ...loaders.hashing import hash_file
 from ...loaders.paths import local_path
 from ...loaders.releases import Oddities
 from ..core.base import Batch
-from ..core.kappa import show_kappa
 from ..core.keyed import keyed_number
 from ..core.options import BuildOptions, Key
 from ..core.schema import uniform_features
@@ -29,7 +28,7 @@ from ..procedures.procedure import declared_builder
 from ..versions.open import PathLike
 from ..versions.version import BuiltVersion
 from ..versions.write import build_version
-from .agreement import Review, measure_relations, to_json
+from .agreement import Review, measure_relations, show_kappa, to_json
 from .answers import ANSWERS_FILE, read_answers
 from .batch import COMPLETIONS_FILE
 from .questions import RELATION

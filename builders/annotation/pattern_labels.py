@@ -21,7 +21,6 @@ from statistics import fmean
 
 from ...loaders.corpora.patterns.pattern_bank import LABELS
 from ...loaders.errors import UsageError
-from ..core.kappa import cohen_kappa
 from .agreement import (
     GOLD_DIFFERS,
     KEPT,
@@ -30,6 +29,7 @@ from .agreement import (
     UNDECIDED,
     Judged,
     Share,
+    cohen_kappa,
     judge,
     share,
     tally,

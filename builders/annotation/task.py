@@ -180,7 +180,9 @@ def sample_negatives(
     if not known:
         raise UsageError(f"{built.folder} has no negatives with a category.")
     names = sorted(known if strategies is None else {*strategies})
-    _check_known("strategy", names, known)
+    for name in names:
+        if name not in known:
+            raise UnknownNameError.of("strategy", name, known)
     n_negatives = PER_STRATEGY * len(names) if n_pairs is None else n_pairs - n_controls
     if n_negatives < 1 or n_controls < 0:
         raise UsageError(
@@ -236,7 +238,10 @@ def sample_patterns(
         ("category", "inference class", categories),
         ("group", "pattern", patterns),
     ):
-        _check_known(what, names or (), {row[column] for row in rows} - {None})
+        known = {row[column] for row in rows} - {None}
+        for name in names or ():
+            if name not in known:
+                raise UnknownNameError.of(what, name, known)
         rows = [row for row in rows if names is None or row[column] in names]
     groups = dict.fromkeys((row["group"] for row in rows), 1)
     wanted = divide(PER_PATTERN * len(groups) if n_pairs is None else n_pairs, groups, seed)
@@ -322,12 +327,6 @@ def _read_answered(
                 f"{batch.folder} has no answers yet; import them first: nlihub annotate import."
             )
     return batches, answers
-
-
-def _check_known(what: str, names: Iterable[str], known: Collection[str]) -> None:
-    for name in names:
-        if name not in known:
-            raise UnknownNameError.of(what, name, known)
 
 
 def divide(n: int, weights: Mapping[_Kind, int], seed: int) -> dict[_Kind, int]:

@@ -1,22 +1,30 @@
-"""The definition of a dataset: its declaration, its sources, and how its rows are made.
+"""The definition of a dataset: its declaration, its sources, and how its rows are made or read.
 
 It is read without the ``datasets`` library and without pyarrow, which take long to import.
 """
 
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+import logging
+from abc import abstractmethod
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol, TypeAlias, runtime_checkable
 
-from ...loaders.fetching import Source, SourceFile, obtain_all
+from ...loaders.errors import Defect, ReleaseError
+from ...loaders.fetching import Source, SourceFile, list_sources, obtain_all
+from ...loaders.fetching.obtain import HINT
+from ...loaders.releases import Oddities
+from .keyed import keyed_hash
 from .options import BuildOptions, Key
-from .spec import DatasetSpec
+from .schema import NULLABLE
+from .spec import DatasetSpec, count_values, differing_counts
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from ...loaders.releases import Oddities
-
+_LOGGER = logging.getLogger(__name__)
 
 #: The packages whose code makes rows; that of cards, checks and the like does not count.
 ROW_CODE = ("loaders", "builders.core", "builders.dataflow", "builders.procedures")
@@ -54,7 +62,7 @@ class Rows(Protocol):
         """Seeds and numbers that the rows depend on."""
         ...
 
-    def batches(self, oddities: "dict[str, Oddities] | None" = None) -> Iterator[Batch]:
+    def batches(self, oddities: dict[str, Oddities] | None = None) -> Iterator[Batch]:
         """Yield the rows in order, each exactly once whatever the number of configs that have it.
 
         Args:
@@ -173,7 +181,237 @@ class NLIBuilder:
         """
         return {}
 
+
+# ---- read from release files ---------------------------------------------------------------------
+
+#: Some rows: the values of each column of a dataset, or the one value of all rows. Columns that are
+#: not named are null.
+Columns: TypeAlias = "Mapping[str, pa.Array | str]"
+#: The splits of configs that have rows of a file, and which: all (None), those of a domain, or a
+#: draw.
+Splits: TypeAlias = "Mapping[Key, str | Draw | None]"
+
+
+@dataclass(frozen=True)
+class Draw:
+    """The rows of each kind with the lowest keyed hashes of their ids, whatever their order.
+
+    Attributes:
+        key: Names the draw; another key draws other rows.
+        n_per_kind: Number of rows of each kind.
+        by: The columns whose values make a kind.
+    """
+
+    key: str
+    n_per_kind: int
+    by: tuple[str, ...] = ("label",)
+
+    def find_ids(self, batches: "Iterable[Mapping[str, pa.Array]]") -> "pa.Array":
+        """Return the ids of the drawn rows."""
+        import pyarrow as pa
+
+        ranked: defaultdict[tuple[str, ...], list[tuple[bytes, str]]] = defaultdict(list)
+        for columns in batches:
+            values = (columns[name].to_pylist() for name in ("id", *self.by))
+            for name, *kind in zip(*values, strict=True):
+                ranked[tuple(kind)].append((keyed_hash(name, self.key, ""), name))
+        drawn = (sorted(rows)[: self.n_per_kind] for rows in ranked.values())
+        return pa.array([name for rows in drawn for _, name in rows], pa.string())
+
+
+@dataclass(frozen=True)
+class Part:
+    """A release file, and the splits that have rows of it.
+
+    Attributes:
+        source: The file.
+        read: Yields its rows in batches, as ``Layout.read`` does.
+        columns: Yields, for each of these batches, our columns.
+        splits: The splits that have its rows.
+        id_prefix: Stands before each id; draws do not depend on it.
+    """
+
+    source: Source
+    read: "Callable[..., Iterator[pa.RecordBatch]]"
+    columns: "Callable[[Iterable[pa.RecordBatch]], Iterator[Columns]]"
+    splits: Splits
+    id_prefix: str = ""
+
+
+def translate(values: "pa.Array", names: Mapping[str, str]) -> "pa.Array":
+    """Return the name of each value; null for one that has none."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    ids = pc.index_in(values, pa.array(names, pa.string()))
+    return pa.array(names.values(), pa.string()).take(ids)
+
+
+class ReleaseBuilder(NLIBuilder):
+    """A dataset read from release files; a subclass says which parts its configs have."""
+
     @classmethod
-    def card_blocks(cls) -> dict[str, str]:
-        """Return further generated blocks of the card, by name; none by default."""
-        return {}
+    @abstractmethod
+    def parts(cls) -> list[Part]:
+        """Return every file of the release, in the order of the rows."""
+
+    @classmethod
+    def wanted_sources(cls, options: BuildOptions) -> list[Source]:
+        """Return the release files that the rows asked for are read from.
+
+        Raises:
+            UnknownNameError: The dataset has no such config, or there is no such split.
+            UsageError: No split is left, or the dataset has no such origin.
+        """
+        return [part.source for part in cls._wanted_parts(options)]
+
+    @classmethod
+    def make_rows(cls, options: BuildOptions) -> "ReleaseRows":
+        """Open the release files that the rows asked for are read from.
+
+        Raises:
+            NLIHubError: A file is missing or not the pinned one.
+        """
+        parts, files = cls._wanted_parts(options), cls.find_sources(options)
+        return ReleaseRows(parts, files, options.keys(cls.SPEC), cls.SPEC)
+
+    @classmethod
+    def _wanted_parts(cls, options: BuildOptions) -> list[Part]:
+        keys = options.keys(cls.SPEC)
+        return [part for part in cls.parts() if not keys.isdisjoint(part.splits)]
+
+
+@dataclass(frozen=True)
+class ReleaseRows:
+    """The rows of release files.
+
+    Attributes:
+        parts: The files' parts.
+        files: The local file of each part.
+        keys: The splits of configs that are wanted.
+        spec: The declaration of the dataset.
+        parameters: Nothing: a release has no seeds.
+    """
+
+    parts: Sequence[Part]
+    files: Sequence[SourceFile]
+    keys: frozenset[Key]
+    spec: DatasetSpec
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def sources(self) -> list[Mapping[str, Any]]:
+        """The files: where each is published, its size and its hash."""
+        return [file.entry for file in self.files]
+
+    def batches(self, oddities: dict[str, Oddities] | None = None) -> Iterator[Batch]:
+        """Yield the rows of each file in the order of the release; see ``Rows``.
+
+        Raises:
+            ReleaseError: A file is malformed, has another number of rows than was published, or an
+                id twice.
+            ChecksumError: A file was changed while it was read.
+        """
+        for part, file in zip(self.parts, self.files, strict=True):
+            counts = None if oddities is None else Oddities()
+            try:
+                yield from self._read(part, file, counts)
+            except ReleaseError as error:
+                if not file.reject():
+                    raise
+                raise ReleaseError(
+                    error.defects,
+                    f"The file was downloaded from {file.address}, and is removed again. Try again "
+                    f"later, or {HINT}",
+                ) from error
+            if oddities is not None and counts is not None:
+                oddities[f"{part.source.dataset}/{file.variant.path}"] = counts
+
+    def _read(self, part: Part, file: SourceFile, oddities: Oddities | None) -> Iterator[Batch]:
+        import pyarrow as pa  # takes long to import
+        import pyarrow.compute as pc
+
+        features = self.spec.features
+        schema = features.arrow_schema  # making it takes long
+        splits = {key: which for key, which in part.splits.items() if key in self.keys}
+        is_known = file.is_known
+        drawn = {
+            draw: draw.find_ids(part.columns(part.read(file.path)))
+            for draw in splits.values()
+            if isinstance(draw, Draw)
+        }
+        tables = [schema.empty_table().select(_CHECKED)]
+        for columns in part.columns(part.read(file.path, oddities)):
+            table = _encode(columns, part.id_prefix, features, schema)
+            tables.append(table.select(_CHECKED))
+            members: dict[Key, pa.BooleanArray | None] = {}
+            for key, which in splits.items():
+                if isinstance(which, Draw):
+                    members[key] = pc.is_in(columns["id"], drawn[which])
+                elif which is not None:
+                    members[key] = pc.equal(table["domain"], which).combine_chunks()
+                else:
+                    members[key] = None
+            yield Batch(table, members)
+        rows = pa.concat_tables(tables)
+        _check_rows(file, rows)
+        if is_known or not self._differs(part, file, rows):
+            file.accept()
+
+    def _differs(self, part: Part, file: SourceFile, rows: "pa.Table") -> bool:
+        """Warn of a file of unpublished content whose counts are not the paper's."""
+        count = partial(count_values, batches=[rows], labels=self.spec.labels)
+        for (config, split), which in part.splits.items():
+            published = self.spec.published.get(config, {}).get(split, {})
+            if which is None and published.get("rows") == len(rows):
+                found = list(differing_counts(published, count))
+                if found:
+                    _LOGGER.warning(
+                        "%s is read as %s of %s, but differs from the counts of the paper: %s. If "
+                        "it is the wrong file, remove it and try again.",
+                        file.path,
+                        part.source.name,
+                        part.source.dataset,
+                        "; ".join(found),
+                    )
+                return bool(found)
+        return False
+
+
+_CHECKED = ["id", "label", "category", "domain"]
+
+
+def _encode(columns: Columns, id_prefix: str, features: Any, schema: "pa.Schema") -> "pa.Table":
+    """Encode columns; the order does not matter, and those that may be null may be missing."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    from .encode import encode
+
+    n_rows = len(columns["id"])
+    given = {**dict.fromkeys(NULLABLE, pa.nulls(n_rows)), **columns}
+    given["id"] = pc.binary_join_element_wise(id_prefix, columns["id"], "")
+    ordered = {name: given[name] for name in features if name in given} | given
+    whole = {n: pa.repeat(v, n_rows) if isinstance(v, str) else v for n, v in ordered.items()}
+    return encode(whole, features, schema)
+
+
+def _check_rows(file: SourceFile, rows: "pa.Table") -> None:
+    """Refuse a file of another length than was published, or with an id twice."""
+    import pyarrow.compute as pc
+
+    source, n_rows = file.source, len(rows)
+    if source.rows not in (None, n_rows):
+        others = [s.name for s in list_sources(source.dataset).values() if s.rows == n_rows]
+        hint = f"; {n_rows:,} is the published number of {', '.join(others)}" if others else ""
+        message = (
+            f"{n_rows:,} rows, published for {source.name} of {source.dataset}: "
+            f"{source.rows:,} ({n_rows - (source.rows or 0):+,}){hint}"
+        )
+        advice = f"It is truncated, or another file. {source.how_to_get()}"
+        raise ReleaseError([Defect(str(file.path), 0, "", message)], advice)
+    counts = rows["id"].value_counts()
+    if len(counts) < n_rows:
+        doubled = counts.filter(pc.greater(counts.field("counts"), 1)).field("values")[:5]
+        message = f"ids that occur more than once: {', '.join(doubled.to_pylist())}"
+        raise ReleaseError([Defect(str(file.path), 0, "", message)])

@@ -81,15 +81,10 @@ def _is_same_kind(found: pa.DataType, expected: pa.DataType) -> bool:
 
 
 def _label_ids(labels: Any, names: Sequence[str]) -> pa.Array:
-    if isinstance(labels, pa.Array) and pa.types.is_string(labels.type):
-        ids = pc.index_in(labels, pa.array(names, pa.string()))
-        row = pc.index(pc.is_null(ids), True).as_py()
-    else:
-        known = {name: i for i, name in enumerate(names)}
-        labels = list(labels)
-        row = next((row for row, label in enumerate(labels) if label not in known), -1)
-        ids = pa.array([known.get(label) for label in labels], pa.int64())
+    found = _array("label", labels, pa.string())
+    ids = pc.index_in(found, pa.array(names, pa.string()))
+    row = pc.index(pc.is_null(ids), True).as_py()
     if row >= 0:
-        label = labels[row].as_py() if isinstance(labels, pa.Array) else labels[row]
+        label = found[row].as_py()
         raise SchemaError(f"Label {label!r} in row {row} is not one of {', '.join(names)}.")
     return ids

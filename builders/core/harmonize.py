@@ -131,23 +131,19 @@ def align_predictions(
     ids = [labels.index(_map(scheme, by_id[i])) for i in range(len(by_id))]
     values = np.asarray(predictions)
     if values.ndim == 2 and np.issubdtype(values.dtype, np.floating):
-        if values.shape[1] != len(ids):
-            raise SchemaError(f"{values.shape[1]} columns of probabilities for {len(ids)} labels.")
-        if not (np.all(values >= 0) and np.allclose(values.sum(axis=1), 1, atol=1e-2)):
-            raise SchemaError(
-                "The rows of probabilities do not add up to 1, or hold negative numbers or NaN; "
-                "apply a softmax to logits first."
-            )
-        return values @ np.eye(len(labels), dtype=values.dtype)[ids]
-    if values.ndim != 1 or (len(values) and not np.issubdtype(values.dtype, np.integer)):
+        sums = values.sum(axis=1)
+        if values.shape[1] == len(ids) and np.all(values >= 0) and np.allclose(sums, 1, atol=1e-2):
+            return values @ np.eye(len(labels), dtype=values.dtype)[ids]
         raise SchemaError(
-            f"Predictions of type {values.dtype} and shape {values.shape}; expected n whole "
-            f"numbers, or (n, {len(ids)}) probabilities."
+            f"The {values.shape[1]} columns of probabilities are not one for each of {len(ids)} "
+            "labels, do not add up to 1, or hold negative numbers or NaN; apply a softmax to "
+            "logits first."
         )
-    if len(values) and not (values.min() >= 0 and values.max() < len(ids)):
+    is_of_ids = not len(values) or np.issubdtype(values.dtype, np.integer)
+    if values.ndim != 1 or not is_of_ids or not np.isin(values, range(len(ids))).all():
         raise SchemaError(
-            f"Predictions lie between {values.min()} and {values.max()}, but the ids of the "
-            f"model's {len(ids)} labels between 0 and {len(ids) - 1}."
+            f"Predictions of type {values.dtype} and shape {values.shape}; expected n label ids "
+            f"from 0 to {len(ids) - 1}, or (n, {len(ids)}) probabilities."
         )
     return np.asarray(ids, np.int64)[values.astype(np.int64)]
 

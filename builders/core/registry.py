@@ -14,6 +14,11 @@ from .base import NLIBuilder
 
 #: The namespace of the datasets of this package on the Hub.
 NAMESPACE = "nlihub"
+#: What is shown of a declaration.
+_SHOWN = (
+    *("name", "pretty_name", "version", "summary", "labels", "configs", "columns", "group"),
+    *("metrics", "license", "paper", "homepage", "needs_download", "origins", "citation"),
+)
 _ROOM = __package__.rpartition(".")[0]
 
 
@@ -65,20 +70,8 @@ def describe(name: str) -> dict[str, Any]:
         UnknownNameError: There is no such dataset.
     """
     spec = get_builder(name).SPEC
-    return {
-        "name": spec.name,
-        "pretty_name": spec.pretty_name,
-        "version": spec.version,
-        "summary": spec.summary,
-        "labels": list(spec.labels),
-        "configs": {config: asdict(value) for config, value in spec.configs.items()},
-        "columns": list(spec.columns),
-        "group": spec.group,
-        "metrics": list(spec.metrics),
-        "license": spec.license,
-        "paper": spec.paper,
-        "homepage": spec.homepage,
-        "needs_download": not spec.offline,
-        "origins": list(spec.origins),
-        "citation": spec.citation,
-    }
+    configs = {config: asdict(value) for config, value in spec.configs.items()}
+    known = {**vars(spec), "configs": configs, "columns": spec.columns}
+    known["needs_download"] = not spec.offline
+    values = {name: known[name] for name in _SHOWN}
+    return {name: list(v) if isinstance(v, tuple) else v for name, v in values.items()}

@@ -104,19 +104,19 @@ class DatasetSpec:
     summary: str
     labels: tuple[str, ...]
     domains: tuple[str, ...]
-    categories: tuple[str, ...]
-    group: str | None
-    metrics: tuple[str, ...]
     configs: Mapping[str, ConfigSpec]
-    extra: Mapping[str, ColumnType]
     meanings: Mapping[str, str]
     license: str
     copyright: str
     citation: str
     paper: str
     homepage: str | None
-    offline: bool
-    origins: tuple[str, ...]
+    categories: tuple[str, ...] = ()
+    group: str | None = None
+    metrics: tuple[str, ...] = ("nli_report",)
+    extra: Mapping[str, ColumnType] = field(default_factory=dict)
+    offline: bool = False
+    origins: tuple[str, ...] = ("release",)
     after: tuple[str, ...] = ()
     published: Mapping[str, Mapping[str, PublishedCounts]] = field(default_factory=dict)
     card: str = ""

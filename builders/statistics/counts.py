@@ -1,4 +1,4 @@
-"""Count rows and groups by columns of one's choice, beside the papers' counts."""
+"""Count rows and groups by columns, beside the papers' counts."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
@@ -9,8 +9,7 @@ import pyarrow as pa
 
 from ...loaders.errors import UnknownNameError
 from ..core.spec import DatasetSpec, PublishedCounts
-from ..versions.row_tables import RowTables, open_rows
-from ..versions.version import BuiltVersion
+from ..versions.row_tables import RowTables
 
 
 @dataclass(frozen=True)
@@ -34,21 +33,19 @@ class ValueCount:
     published: int | None
 
 
-def count_values(
-    version: BuiltVersion,
+def count_rows(
+    tables: RowTables,
     config: str,
     by: Sequence[str],
     published: Mapping[str, PublishedCounts] | None = None,
-    opened: RowTables | None = None,
 ) -> tuple[ValueCount, ...]:
     """Count a version's rows and groups by columns, with no more memory for more rows.
 
     Args:
-        version: The version.
+        tables: The rows of the version.
         config: The config.
         by: The columns; ``A+B`` crosses two.
         published: Counts of a paper by split; None takes those of the version's dataset.
-        opened: The rows of the version, where they are open already.
 
     Returns:
         A count for each split, name in ``by`` and value, in the order of the declared labels,
@@ -63,26 +60,25 @@ def count_values(
     Source: BioNLI, Tables 2 and 3 (``category``); SpaceNLI, Table 2 (``category+expressions``) and
         Table 3; SciNLI, Table 3 (``label``); MSciNLI, Table 2 (``domain``).
     """
-    spec = version.builder.SPEC
+    spec = tables.version.builder.SPEC
     if published is None:
         published = spec.published.get(config, {})
-    for column in (column for name in by for column in name.split("+")):
-        if column not in spec.columns:
-            raise UnknownNameError.of("column", column, spec.columns)
     counts: list[ValueCount] = []
-    with open_rows(version, opened) as tables:
-        for name in by:
-            columns = name.split("+")
-            found = _count(tables, spec, config, columns)
-            for number, split in enumerate(version.manifest.configs[config]):
-                theirs = published.get(split, {}).get(", ".join(columns), {})
-                expected = {
-                    (value if len(columns) > 1 else (value,)): n
-                    for value, n in (theirs.items() if isinstance(theirs, Mapping) else ())
-                }
-                for value in _sort({*found[number], *expected}, expected, spec):
-                    rows, groups = found[number].get(value, (0, 0))
-                    counts.append(ValueCount(split, name, value, rows, groups, expected.get(value)))
+    for name in by:
+        columns = name.split("+")
+        for column in columns:
+            if column not in spec.columns:
+                raise UnknownNameError.of("column", column, spec.columns)
+        found = _count(tables, spec, config, columns)
+        for number, split in enumerate(tables.version.manifest.configs[config]):
+            theirs = published.get(split, {}).get(", ".join(columns), {})
+            expected = {
+                (value if len(columns) > 1 else (value,)): n
+                for value, n in (theirs.items() if isinstance(theirs, Mapping) else ())
+            }
+            for value in _sort({*found[number], *expected}, expected, spec):
+                rows, groups = found[number].get(value, (0, 0))
+                counts.append(ValueCount(split, name, value, rows, groups, expected.get(value)))
     return tuple(counts)
 
 

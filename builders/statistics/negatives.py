@@ -1,17 +1,17 @@
 """Count negatives by mechanism, and compare them with the positives that they were made from."""
 
 from collections import Counter, defaultdict
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
+from ...loaders.corpora.abstracts.markers import MARKER
 from ...loaders.errors import UnmeasuredError
 from ...loaders.releases.bionli import LABELS
-from ..versions.row_tables import RowTables, open_rows
-from ..versions.version import BuiltVersion
-from .tokens import count_word_changes, marked_words
+from ..versions.row_tables import RowTables
+from .texts import split_tokens
 
 #: Maximal number of negatives of a category whose distance is measured.
 MAX_ROWS = 2_000
@@ -75,17 +75,14 @@ class PossibleNegatives:
     published: float | None
 
 
-def count_possible_negatives(
-    version: BuiltVersion, config: str, opened: RowTables | None = None
-) -> tuple[PossibleNegatives, ...]:
+def count_possible_negatives(tables: RowTables, config: str) -> tuple[PossibleNegatives, ...]:
     """Count the mechanisms by the number of categories that they have negatives of.
 
     The training set is left out, as its mechanisms have some of their negatives at most.
 
     Args:
-        version: The version.
+        tables: The rows of the version.
         config: The config.
-        opened: The rows of the version, where they are open already.
 
     Returns:
         For each other split that has mechanisms, every number of categories from 0 to all. Nothing
@@ -97,20 +94,19 @@ def count_possible_negatives(
     Source:
         BioNLI, section 3.4 and Figure 1, of the validation set.
     """
-    spec = version.builder.SPEC
+    spec = tables.version.builder.SPEC
     if tuple(spec.labels) != LABELS:
         return ()
-    with open_rows(version, opened) as tables:
-        found = tables.execute(
-            f"""
-            SELECT split, n, count(*) FROM (
-                SELECT split, count(DISTINCT category) FILTER (label = {_NEGATIVE}) AS n
-                FROM {tables.rows(config)} WHERE "group" IS NOT NULL GROUP BY split, "group"
-            ) GROUP BY split, n
-            """
-        )
+    found = tables.execute(
+        f"""
+        SELECT split, n, count(*) FROM (
+            SELECT split, count(DISTINCT category) FILTER (label = {_NEGATIVE}) AS n
+            FROM {tables.rows(config)} WHERE "group" IS NOT NULL GROUP BY split, "group"
+        ) GROUP BY split, n
+        """
+    )
     counts = []
-    for place, split in enumerate(version.manifest.configs[config]):
+    for place, split in enumerate(tables.version.manifest.configs[config]):
         mechanisms = {n: n_mechanisms for number, n, n_mechanisms in found if number == place}
         if split == "train" or not mechanisms:
             continue
@@ -122,9 +118,7 @@ def count_possible_negatives(
     return tuple(counts)
 
 
-def describe_negatives(
-    version: BuiltVersion, config: str, opened: RowTables | None = None
-) -> tuple[CategoryNegatives, ...]:
+def describe_negatives(tables: RowTables, config: str) -> tuple[CategoryNegatives, ...]:
     """Compare negatives with their positives, with no more memory for more rows.
 
     The positive of a negative is its ``original_hypothesis``; without one, the nearest entailed
@@ -133,9 +127,8 @@ def describe_negatives(
     words and markers, ignoring case.
 
     Args:
-        version: The version.
+        tables: The rows of the version.
         config: The config.
-        opened: The rows of the version, where they are open already.
 
     Returns:
         The most frequent category first.
@@ -144,20 +137,18 @@ def describe_negatives(
         UnmeasuredError: The version does not have the labels of BioNLI, or has no negatives.
         VerificationError: A file is missing or malformed.
     """
-    if tuple(version.builder.SPEC.labels) != LABELS:
+    spec = tables.version.builder.SPEC
+    if tuple(spec.labels) != LABELS:
         raise UnmeasuredError(f"the labels are not {' and '.join(LABELS)}")
-    original = (
-        "original_hypothesis" if "original_hypothesis" in version.builder.SPEC.extra else "NULL"
-    )
-    with open_rows(version, opened) as tables:
-        repeats = _count_repeats(tables, config, original)
-        changes: defaultdict[str, list[tuple[int, float]]] = defaultdict(list)
-        n_without: Counter[str] = Counter()
-        for name, hypothesis, positives in _draw_negatives(tables, config, original):
-            if positives:
-                changes[name].append(min(_distance(hypothesis, text) for text in positives))
-            else:
-                n_without[name] += 1
+    original = "original_hypothesis" if "original_hypothesis" in spec.extra else "NULL"
+    repeats = _count_repeats(tables, config, original)
+    changes: defaultdict[str, list[tuple[int, float]]] = defaultdict(list)
+    n_without: Counter[str] = Counter()
+    for name, hypothesis, positives in _draw_negatives(tables, config, original):
+        if positives:
+            changes[name].append(min(_distance(hypothesis, text) for text in positives))
+        else:
+            n_without[name] += 1
     if not repeats:
         raise UnmeasuredError("there are no negatives")
     return tuple(
@@ -240,3 +231,49 @@ def _quantiles(values: Sequence[float], n_digits: int) -> Quantiles | None:
         return None
     found: npt.NDArray[np.float64] = np.quantile(values, _QUANTILES, method="nearest")
     return tuple(round(value, n_digits) for value in found.tolist())
+
+
+def marked_words(text: str) -> list[str]:
+    """Split a sentence into tokens for statistics, each marker of an entity a token.
+
+    >>> marked_words("The <re> ABA <er>-induced rise.")
+    ['the', '<re>', 'aba', '<er>', '-', 'induced', 'rise', '.']
+    """
+    words = []
+    end = 0
+    for marker in MARKER.finditer(text):
+        words += [*split_tokens(text[end : marker.start()]), marker[0]]
+        end = marker.end()
+    return words + split_tokens(text[end:])
+
+
+def count_word_changes(one: Sequence[Hashable], other: Sequence[Hashable]) -> int:
+    """Count the words to insert, delete or replace to turn one sentence into another.
+
+    Source: Levenshtein (1966), "Binary codes capable of correcting deletions, insertions and
+        reversals"; computed a row at a time in the bits of a number, as Hyyrö (2003), "A
+        bit-vector algorithm for computing Levenshtein and Damerau edit distances", does.
+
+    >>> count_word_changes("foxes calm hens".split(), "hens calm foxes".split())
+    2
+    """
+    if not one:
+        return len(other)
+    places: dict[Hashable, int] = {}
+    for place, word in enumerate(one):
+        places[word] = places.get(word, 0) | 1 << place
+    every, last = (1 << len(one)) - 1, 1 << (len(one) - 1)
+    # Where the distance grows, and where it shrinks, from one prefix of ``one`` to the next.
+    grows, shrinks, distance = every, 0, len(one)
+    for word in other:
+        same = places.get(word, 0)
+        diagonal = (((same & grows) + grows) ^ grows) | same | shrinks
+        more = shrinks | (every & ~(diagonal | grows))
+        less = diagonal & grows
+        distance += bool(more & last) - bool(less & last)
+        more, less = more << 1 | 1, less << 1
+        grows = less | ~(diagonal | more)
+        shrinks = diagonal & more
+        grows &= every
+        shrinks &= every
+    return distance

@@ -15,7 +15,7 @@ from ...loaders.errors import NLIHubError, UsageError
 from ..core.schema import TEXTS
 from ..versions.row_tables import sample_rows
 from ..versions.version import BuiltVersion
-from .rows_and_texts import Sums, published_texts, sum_tallies
+from .texts import Sums, published_texts, sum_tallies
 
 #: Maximal number of rows whose texts are parsed: the share of all rows is within half a point
 #: (twice the standard error of 97 % is 0.5).

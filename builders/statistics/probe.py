@@ -9,7 +9,7 @@ from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import compress, pairwise
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -20,7 +20,10 @@ from ...loaders.errors import UnmeasuredError, needs_extra
 from ..core.keyed import keyed_hash
 from ..versions.row_tables import sample_rows
 from ..versions.version import BuiltVersion
-from .tokens import split_tokens
+from .texts import split_tokens
+
+if TYPE_CHECKING:
+    from sklearn.pipeline import Pipeline
 
 #: Maximal number of rows to train on, and of rows to judge.
 MAX_ROWS = 20_000
@@ -40,14 +43,12 @@ Figures = Any  # a number, or as many as there are resamples
 
 @dataclass(frozen=True)
 class Score:
-    """A score of the probe in percent.
+    """Macro-F1 of the probe in percent: the mean of the F1 of the classes.
 
     Attributes:
         value: The score.
         interval: Its 95 % bootstrap interval; None with fewer than 50 units.
-        chance: The score without reading any text. Accuracy: the share of the class that is the
-            most frequent in training. Macro-F1: 100 divided by the number of classes, the score of
-            guesses by their shares.
+        chance: 100 divided by the number of classes, the score of guesses by their shares.
     """
 
     value: float
@@ -92,9 +93,8 @@ class Probe:
         training_rows: Number of training rows, in all folds together.
         left_out: Number of training rows left out because their unit is judged.
         rows: Number of judged rows.
-        accuracy: Share of judged rows that it gets right. It may be below chance, since every label
-            has the same weight in training, however many rows it has.
-        macro_f1: Mean of the F1 of the classes.
+        macro_f1: Its macro-F1. Accuracy would say little: every label has the same weight in
+            training, however many rows it has.
         warns: Whether the lower end of the interval of macro-F1 is more than 5 points above chance.
         labels: Recall by label, the most frequent first.
         categories: Recall by category, the most frequent first; empty where no row has a category.
@@ -108,7 +108,6 @@ class Probe:
     training_rows: int
     left_out: int
     rows: int
-    accuracy: Score
     macro_f1: Score
     warns: bool
     labels: tuple[PartScore, ...]
@@ -142,7 +141,7 @@ def _list_recalls(parts: Sequence[PartScore]) -> dict[str, list[float]]:
 
 
 def probe_hypotheses(version: BuiltVersion, config: str) -> Probe:
-    """Train a ``WordClassifier`` on hypotheses alone, and judge it on others.
+    """Train a word classifier (``train_words``) on hypotheses alone, and judge it on others.
 
     It is trained on ``train`` and judged on ``test``, or on ``validation`` without a test split.
     Training rows whose group is judged are left out; without groups, those whose paper is judged. A
@@ -181,7 +180,7 @@ def probe_hypotheses(version: BuiltVersion, config: str) -> Probe:
         if not len(training):
             raise UnmeasuredError(f"every {unit} to train on is among those to judge")
     gold, training_gold = rows["label"].to_numpy(), training["label"].to_numpy()
-    classifier = WordClassifier(training["hypothesis"].to_pylist(), training_gold)
+    classifier = train_words(training["hypothesis"].to_pylist(), training_gold)
     texts = rows["hypothesis"].to_pylist()
     if has_folds:
         folds = _assign_folds(unit, units)
@@ -189,17 +188,15 @@ def probe_hypotheses(version: BuiltVersion, config: str) -> Probe:
         guesses = np.empty_like(gold)
         for fold in range(n_folds):
             is_judged = folds == fold
-            of_fold = WordClassifier(list(compress(texts, ~is_judged)), gold[~is_judged])
-            guesses[is_judged] = of_fold.classify(list(compress(texts, is_judged)))
+            of_fold = train_words(list(compress(texts, ~is_judged)), gold[~is_judged])
+            guesses[is_judged] = of_fold.predict(list(compress(texts, is_judged)))
     else:
-        guesses = classifier.classify(texts)
-    majority = int(np.bincount(training_gold).argmax())
-    scores = score_probe(gold, guesses, units, len(labels), majority)
-    macro_f1 = scores["macro_f1"]
+        guesses = classifier.predict(texts)
+    macro_f1 = score_probe(gold, guesses, units, len(labels))
     lowest = macro_f1.interval[0] if macro_f1.interval else macro_f1.value
     score_by = partial(score_parts, gold, guesses, units, len(labels))
     categories = rows["category"].to_pylist()
-    top_words = classifier.top_words(N_TOP_WORDS)
+    heaviest = top_words(classifier, N_TOP_WORDS)
     return Probe(
         trained_on=tuple(trained_on),
         judged_on=tuple(judged_on),
@@ -208,70 +205,58 @@ def probe_hypotheses(version: BuiltVersion, config: str) -> Probe:
         training_rows=len(training),
         left_out=left_out,
         rows=len(rows),
-        accuracy=scores["accuracy"],
         macro_f1=macro_f1,
         warns=lowest > macro_f1.chance + MARGIN,
         labels=score_by([labels[label] for label in gold.tolist()]),
         categories=score_by([c or "none" for c in categories]) if any(categories) else (),
-        top_words={name: top_words.get(label, ()) for label, name in enumerate(labels)},
+        top_words={name: heaviest.get(label, ()) for label, name in enumerate(labels)},
     )
 
 
-class WordClassifier:
-    """Logistic regression on the tokens, and pairs of adjacent tokens, that a text has.
+def train_words(texts: Sequence[str], labels: Array) -> "Pipeline":
+    """Train logistic regression on the tokens, and pairs of adjacent tokens, that a text has.
 
     Tokens and pairs of a single training text are left out. Regularized by C = 0.1, which is fast
     and on SciNLI no worse than 1. Every label has the same weight, however many texts it has: where
     five of six texts are negatives, the classifier would otherwise call all of them negative.
+
+    Args:
+        texts: n texts.
+        labels: The label of each.
+
+    Raises:
+        MissingExtraError: scikit-learn is not installed.
+        UnmeasuredError: There are fewer than two classes, or no token is in two texts.
     """
+    with needs_extra("baselines", "the probe"):
+        from sklearn.feature_extraction.text import CountVectorizer
+        from sklearn.linear_model import LogisticRegression
+        from sklearn.pipeline import make_pipeline
+    if len(np.unique(labels)) < 2:
+        raise UnmeasuredError("the rows to train on are not of two classes")
+    words = CountVectorizer(analyzer=_words_and_bigrams, binary=True, min_df=2, dtype=np.float64)
+    model = LogisticRegression(C=0.1, max_iter=1_000, class_weight="balanced")
+    try:
+        return make_pipeline(words, model).fit(texts, labels)
+    except ValueError as error:  # an empty vocabulary
+        raise UnmeasuredError("no word is in two of the hypotheses to train on") from error
 
-    def __init__(self, texts: Sequence[str], labels: Array) -> None:
-        """Train the classifier.
 
-        Args:
-            texts: n texts.
-            labels: The label of each.
+def top_words(classifier: "Pipeline", n_words: int) -> dict[int, tuple[str, ...]]:
+    """Return, for each known label, at most ``n_words`` words and pairs with most weight.
 
-        Raises:
-            MissingExtraError: scikit-learn is not installed.
-            UnmeasuredError: There are fewer than two classes, or no token is in two texts.
-        """
-        with needs_extra("baselines", "the probe"):
-            from sklearn.feature_extraction.text import CountVectorizer
-            from sklearn.linear_model import LogisticRegression
-            from sklearn.pipeline import make_pipeline
-        if len(np.unique(labels)) < 2:
-            raise UnmeasuredError("the rows to train on are not of two classes")
-        words = CountVectorizer(
-            analyzer=_words_and_bigrams, binary=True, min_df=2, dtype=np.float64
-        )
-        model = LogisticRegression(C=0.1, max_iter=1_000, class_weight="balanced")
-        self._pipeline = make_pipeline(words, model)
-        try:
-            self._pipeline.fit(texts, labels)
-        except ValueError as error:  # an empty vocabulary
-            raise UnmeasuredError("no word is in two of the hypotheses to train on") from error
-
-    def classify(self, texts: Sequence[str]) -> Array:
-        """Return the label that the classifier gives to each text."""
-        guesses: Array = self._pipeline.predict(texts)
-        return guesses
-
-    def top_words(self, n_words: int) -> dict[int, tuple[str, ...]]:
-        """Return, for each known label, at most ``n_words`` words and pairs with most weight.
-
-        The heaviest come first, equally heavy ones in alphabetical order; none of weight 0 or less.
-        """
-        vectorizer, model = self._pipeline
-        weights = model.coef_
-        if len(weights) == 1:  # two classes: only the weights of the second are kept
-            weights = np.concatenate([-weights, weights])
-        words = vectorizer.get_feature_names_out()  # in alphabetical order
-        top = {}
-        for label, own in zip(model.classes_.tolist(), weights.round(6), strict=True):
-            order = np.argsort(-own, kind="stable")[:n_words]
-            top[label] = tuple(str(words[i]) for i in order if own[i] > 0)
-        return top
+    The heaviest come first, equally heavy ones in alphabetical order; none of weight 0 or less.
+    """
+    vectorizer, model = classifier
+    weights = model.coef_
+    if len(weights) == 1:  # two classes: only the weights of the second are kept
+        weights = np.concatenate([-weights, weights])
+    words = vectorizer.get_feature_names_out()  # in alphabetical order
+    top = {}
+    for label, own in zip(model.classes_.tolist(), weights.round(6), strict=True):
+        order = np.argsort(-own, kind="stable")[:n_words]
+        top[label] = tuple(str(words[i]) for i in order if own[i] > 0)
+    return top
 
 
 def _words_and_bigrams(text: str) -> list[str]:
@@ -300,27 +285,18 @@ def _assign_folds(unit: str, units: Sequence[tuple[str, str]]) -> Array:
     return np.array([fold_of[found] for found in units], np.int64)
 
 
-def score_probe(
-    gold: Array, guesses: Array, units: Sequence[Hashable], n_labels: int, majority: int
-) -> dict[str, Score]:
-    """Return ``accuracy`` and ``macro_f1`` of the probe's guesses.
+def score_probe(gold: Array, guesses: Array, units: Sequence[Hashable], n_labels: int) -> Score:
+    """Return macro-F1 of the probe's guesses.
 
     Args:
         gold: The labels of n rows, one or more.
         guesses: The guessed labels of the n rows.
         units: The unit of each row.
         n_labels: Size of the label set. The F1 of a class that is neither gold nor guessed is 0.
-        majority: The label to guess without reading.
     """
     counts = _confusions(gold, guesses, units, n_labels)
-    accuracy, macro_f1 = (
-        (round(float(statistic(counts.sum(0))), 1), _interval(counts, statistic))
-        for statistic in (_accuracy, _macro_f1)
-    )
-    return {
-        "accuracy": Score(*accuracy, round(100 * float(np.mean(gold == majority)), 1)),
-        "macro_f1": Score(*macro_f1, round(100 / n_labels, 1)),
-    }
+    value = round(float(_macro_f1(counts.sum(0))), 1)
+    return Score(value, _interval(counts, _macro_f1), round(100 / n_labels, 1))
 
 
 def score_parts(

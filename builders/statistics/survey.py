@@ -11,7 +11,7 @@ from ..core.spec import DatasetSpec
 from ..versions.card import statistics_block
 from ..versions.row_tables import Statistics, measure_statistics, open_rows
 from ..versions.version import BuiltVersion
-from .counts import ValueCount, count_values
+from .counts import ValueCount, count_rows
 from .negatives import (
     CategoryNegatives,
     PossibleNegatives,
@@ -20,14 +20,7 @@ from .negatives import (
 )
 from .parses import Parses, parse_texts
 from .probe import MARGIN, PartScore, Probe, probe_hypotheses
-from .rows_and_texts import (
-    RowCount,
-    TextFigures,
-    count_by_class,
-    describe_texts,
-    tally_texts,
-)
-from .vocabulary import Vocabularies, compare_vocabularies
+from .texts import TextFigures, Vocabularies, compare_vocabularies, describe_texts
 
 _Found = TypeVar("_Found")
 
@@ -37,7 +30,7 @@ class Survey(Statistics):
     """Statistics of a built version, and the papers' tables of its ``config``.
 
     Attributes:
-        row_counts: Rows by split, domain and class.
+        row_counts: Rows by class, and by domain and class where there are several domains.
         counts: Rows and groups by the columns that were named.
         texts: Length and overlap of the texts, by class, domain and split.
         possible_negatives: Mechanisms by the number of categories of their negatives; empty where
@@ -49,7 +42,7 @@ class Survey(Statistics):
         unmeasured: By name, why one of the last four is None.
     """
 
-    row_counts: tuple[RowCount, ...]
+    row_counts: tuple[ValueCount, ...]
     counts: tuple[ValueCount, ...]
     texts: tuple[TextFigures, ...]
     possible_negatives: tuple[PossibleNegatives, ...]
@@ -91,43 +84,41 @@ def survey(
 
     def measured(name: str, measure: Callable[..., _Found], *arguments: Any) -> _Found | None:
         try:
-            return measure(version, config, *arguments)
+            return measure(*arguments, config)
         except (UnmeasuredError, MissingExtraError) as error:
             unmeasured[name] = str(error)
             return None
 
+    by_class = ["domain+label"] * (len(version.builder.SPEC.domains) > 1) + ["label"]
     with open_rows(version) as tables:
-        counts = count_values(version, config, by, opened=tables)
+        counts = count_rows(tables, config, by)
         # First, so that a parser that does not answer is reported at once.
         parses = parse_texts(version, config, parser) if parser is not None else None
-        tallies = tally_texts(version, config)
-        vocabularies = measured("vocabularies", compare_vocabularies)
-        negatives = measured("negatives", describe_negatives, tables)
-        probed = measured("probe", probe_hypotheses) if probe else None
-        if not probe:
-            unmeasured["probe"] = "not asked for"
-        if parser is None:
-            unmeasured["parses"] = "no parser was named"
-        return Survey(
+        found = Survey(
             **vars(measure_statistics(tables)),
-            row_counts=tuple(count_by_class(version, config, tallies)),
+            row_counts=count_rows(tables, config, by_class),
             counts=counts,
-            texts=tuple(describe_texts(version, config, tallies)),
-            possible_negatives=count_possible_negatives(version, config, tables),
-            vocabularies=vocabularies,
-            negatives=negatives,
-            probe=probed,
+            texts=describe_texts(version, config),
+            possible_negatives=count_possible_negatives(tables, config),
+            vocabularies=measured("vocabularies", compare_vocabularies, version),
+            negatives=measured("negatives", describe_negatives, tables),
+            probe=measured("probe", probe_hypotheses, version) if probe else None,
             parses=parses,
             unmeasured=unmeasured,
         )
+    if not probe:
+        unmeasured["probe"] = "not asked for"
+    if parser is None:
+        unmeasured["parses"] = "no parser was named"
+    return found
 
 
 def show_survey(spec: DatasetSpec, survey: Survey) -> str:
     """Show a survey of a dataset in Markdown: the card's statistics, then the papers' tables."""
     sections = [statistics_block(spec, survey)]
-    sections += _show_rows(survey.row_counts)
+    sections += _show_rows(spec, survey)
     for name, counts in groupby(survey.counts, key=lambda count: count.by):
-        sections += [f"## Rows by {name}", show_counts(list(counts))]
+        sections += [f"## Rows by {name}", _show_counts(list(counts))]
     sections += _show_texts(survey.texts)
     if survey.vocabularies:
         sections += _show_vocabularies(survey.vocabularies)
@@ -145,23 +136,31 @@ def show_survey(spec: DatasetSpec, survey: Survey) -> str:
     return "\n\n".join(sections)
 
 
-def _show_rows(counts: Sequence[RowCount]) -> Iterator[str]:
-    published = {count.published for count in counts} - {None}
-    differs = any(count.published not in (None, count.rows) for count in counts)
-    rows = [
-        [*place, *(_beside(c.rows, c.published if c.published != c.rows else None) for c in cells)]
-        for place, cells in groupby(counts, key=lambda count: (count.split, count.domain))
-    ]
+def _show_rows(spec: DatasetSpec, survey: Survey) -> Iterator[str]:
+    cells = {(c.split, c.value[:-1], c.value[-1]): c for c in survey.row_counts}
+    splits = list(survey.rows[survey.config])
+    places = dict.fromkeys((split, domain) for split, domain, _ in cells)
+    rows, is_equal = [], []
+    for split, domain in sorted(places, key=lambda place: splits.index(place[0])):
+        found = [cells.get((split, domain, label)) for label in spec.labels]
+        ours = [one.rows if one else 0 for one in found]
+        theirs = [one.published if one else None for one in found]
+        known = [n for n in theirs if n is not None]
+        ours.append(sum(ours))
+        theirs.append(sum(known) if len(known) == len(theirs) else None)
+        pairs = list(zip(ours, theirs, strict=True))
+        is_equal += [n == published for n, published in pairs if published is not None]
+        shown = (_beside(n, None if n == published else published) for n, published in pairs)
+        rows.append([split, *(domain or ["all"]), *shown])
     yield "## Rows"
-    yield markdown_table(["split", "domain", *dict.fromkeys(c.label for c in counts)], rows)
-    if differs:
+    yield markdown_table(["split", "domain", *spec.labels, "all"], rows)
+    if not all(is_equal):
         yield "In brackets: what the paper counts, where it differs."
-    elif published:
+    elif is_equal:
         yield "The paper counts the same."
 
 
-def show_counts(counts: Sequence[ValueCount]) -> str:
-    """Show counts by the same columns in a table, the paper's beside ours where it has any."""
+def _show_counts(counts: Sequence[ValueCount]) -> str:
     has_paper = any(count.published is not None for count in counts)
     head = ["split", *counts[0].by.split("+"), "rows", "groups", *["paper's rows"] * has_paper]
     rows = [
@@ -250,8 +249,8 @@ def _show_parses(parses: Parses) -> Iterator[str]:
 
 
 def _show_probe(probe: Probe) -> Iterator[str]:
-    scores = {"macro-F1": probe.macro_f1, "accuracy": probe.accuracy}
-    rows = [[name, s.value, _between(s.interval, "-"), s.chance] for name, s in scores.items()]
+    score = probe.macro_f1
+    rows = [["macro-F1", score.value, _between(score.interval, "-"), score.chance]]
     yield "## What the hypothesis alone gives away"
     yield markdown_table(["score", "probe", "95 % interval", "without reading"], rows)
     trained, judged = " and ".join(probe.trained_on), " and ".join(probe.judged_on)

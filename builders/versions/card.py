@@ -196,7 +196,6 @@ def card_blocks(
         "configs": _configs(spec, statistics),
         "statistics": statistics_block(spec, statistics),
         "oddities": _oddities(manifest),
-        **builder.card_blocks(),
     }
 
 

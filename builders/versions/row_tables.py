@@ -171,21 +171,17 @@ class RowTables:
 
 
 @contextmanager
-def open_rows(version: BuiltVersion, opened: RowTables | None = None) -> Iterator[RowTables]:
+def open_rows(version: BuiltVersion) -> Iterator[RowTables]:
     """Open the rows of a built version, all of whose files have the columns of its dataset.
 
     What does not fit into memory is written into the cache of this package, or ``NLIHUB_TEMP``.
 
     Args:
         version: The version.
-        opened: Its rows where they are open already, which they stay.
 
     Raises:
         OutputError: That folder cannot be written to.
     """
-    if opened is not None:
-        yield opened
-        return
     with open_database(default_cache_dir()) as database:
         yield RowTables(version, database)
 

@@ -228,7 +228,7 @@ def _verdict_as_text(verdict: "Verdict", what: str) -> str:
 
 
 def _kappa_as_text(agreement: "AnnotatorAgreement") -> str:
-    from ..builders.core.kappa import show_kappa
+    from ..builders.annotation.agreement import show_kappa
 
     if not agreement.n_for_kappa:
         return "not measured: no pair has all its answers"
@@ -270,9 +270,9 @@ def _patterns_as_text(found: "PatternValidation") -> Iterator[str]:
         KEPT,
         NO_MAJORITY,
         NOT_ENOUGH_ANSWERS,
+        show_kappa,
     )
     from ..builders.annotation.pattern_labels import LOW_AGREEMENT
-    from ..builders.core.kappa import show_kappa
 
     for name, one in found.annotators.items():
         others = ", ".join(f"{answer} {n:,}" for answer, n in list(one.answers.items())[5:])
@@ -312,7 +312,7 @@ def _share(share: "Share") -> str:
 
 
 def _codes_as_text(found: "CodeTally") -> Iterator[str]:
-    from ..builders.core.kappa import show_kappa
+    from ..builders.annotation.agreement import show_kappa
     from ..metrics.rows import Rows, show_rows_as_text
 
     n_codings = sum(share.n for share in found.codes.values())

@@ -1,7 +1,5 @@
 """From a version that was made from papers to one whose evaluation pairs people have confirmed."""
 
-import csv
-import json
 import random
 import shutil
 
@@ -10,7 +8,9 @@ import pytest
 from command_line import run_command
 from constructing import from_papers
 from datasets import load_dataset
+from filled_sheets import fill_in, version_from_papers
 from nlihub.builders.annotation.agreement import to_json
+from nlihub.builders.annotation.batch import read_batches
 from nlihub.builders.versions.manifest import Manifest
 from nlihub.loaders.errors import (
     AnnotationError,
@@ -19,7 +19,6 @@ from nlihub.loaders.errors import (
     UsageError,
     VerificationError,
 )
-from paper_corpus import make_papers, write_lines
 
 import nlihub
 
@@ -30,42 +29,24 @@ LABELS = ("contrasting", "reasoning", "entailment", "neutral")
 @pytest.fixture(scope="module", params=[("acl",), ("hardware", "networks")])
 def version(request, tmp_path_factory):
     """A version made from papers of one domain or of two; do not change it."""
-    folder = tmp_path_factory.mktemp("version")
-    papers = make_papers(60, domains=request.param)
-    path = write_lines(folder / "papers.jsonl", papers)
-    return from_papers("my_nli", path, folder / "b", ratio=(0.5, 0.25, 0.25)).folder
+    return version_from_papers(tmp_path_factory.mktemp("version"), request.param)
 
 
-def answer(version, batch, wrong=0.0, seed=0):
+def answer(batch, wrong=0.0, seed=0):
     """Fills in the sheets of a batch: the automatic labels, but for some wrong answers."""
     draw = random.Random(seed)
-    labels = {}
-    for split in ("validation", "test"):
-        rows = load_dataset(str(version), "unbalanced", split=split)
-        names = rows.features["label"].names
-        labels |= {id_: names[n] for id_, n in zip(rows["id"], rows["label"], strict=True)}
-    items = json.loads((batch / "batch.json").read_text())["items"]
-    ids = {key: item["id"] for key, item in items.items()}
-    sheets = []
-    for path in sorted(batch.glob("for_annotators/annotator-*.csv")):
-        with path.open(encoding="utf-8-sig", newline="") as file:
-            rows = list(csv.DictReader(file))
-        for row in rows:
-            truth = labels[ids[row["id"]]]
-            row["answer"] = draw.choice(LABELS) if draw.random() < wrong else truth
-        with path.open("w", encoding="utf-8-sig", newline="") as file:
-            writer = csv.DictWriter(file, rows[0])
-            writer.writeheader()
-            writer.writerows(rows)
-        sheets.append(path)
-    return sheets
+
+    def say(person, item):
+        return draw.choice(LABELS) if draw.random() < wrong else item.facts["label"]
+
+    return fill_in(batch, batch.sheets, say)
 
 
 def annotate(version, batches, wrong=0.0):
     """Exports and imports until every class has its quota."""
     for round_ in range(9):
         made = nlihub.annotation.export(version, batches, QUOTAS, n_pairs=48)
-        sheets = answer(version, made.folder, wrong, seed=round_)
+        sheets = answer(made, wrong, seed=round_)
         nlihub.annotation.import_answers(batches, sheets)
         review = nlihub.annotation.review(batches)
         if review.is_complete:
@@ -137,23 +118,6 @@ def test_the_same_answers_give_the_same_bytes(version, tmp_path):
     assert first == second
 
 
-def test_other_answers_give_another_source(version, tmp_path):
-    hashes = []
-    for n in range(2):
-        annotate(version, tmp_path / f"batches-{n}", wrong=0.2 * n)
-        folder = nlihub.annotation.build(version, tmp_path / f"batches-{n}", tmp_path / str(n))
-        hashes.append(Manifest.read(folder).sources[-1]["sha256"])
-    assert hashes[0] != hashes[1]
-
-
-def test_the_size_on_the_card_is_that_of_the_rows(version, tmp_path):
-    annotate(version, tmp_path / "batches")
-    gold = nlihub.annotation.build(version, tmp_path / "batches", tmp_path / "gold")
-    for split, found in Manifest.read(gold).configs["unbalanced"].items():
-        rows = load_dataset(str(gold), "unbalanced", split=split).data.nbytes
-        assert rows * 0.9 < found.arrow_bytes < rows * 1.1
-
-
 def test_what_is_not_there_yet_is_said(version, tmp_path):
     batches = tmp_path / "batches"
     with pytest.raises(UsageError, match="has no batch"):
@@ -166,7 +130,7 @@ def test_what_is_not_there_yet_is_said(version, tmp_path):
     empty = sorted(made.sheets.glob("annotator-*.csv"))
     with pytest.raises(UsageError, match="no pair is answered"):
         nlihub.annotation.import_answers(batches, empty)
-    sheets = answer(version, made.folder)
+    sheets = answer(made)
     text = sheets[0].read_text()
     sheets[0].write_text(text.replace("b001-0001", "b001-9999"))
     with pytest.raises(AnnotationError, match="b001-9999"):
@@ -215,7 +179,7 @@ def test_the_command_line_leads_through(version, tmp_path):
     shared = ("--batches", "batches")
     quotas = ("--per-class", "validation=3,test=6")
     assert "batch-001" in run("export", str(version), *shared, *quotas)
-    sheets = answer(version, tmp_path / "batches" / "batch-001")
+    sheets = answer(read_batches(tmp_path / "batches")[0])
     said = run("import", "batches", *map(str, sheets))
     assert "Fleiss' kappa  1.00" in said
     assert "Every class has its quota" in said
@@ -225,21 +189,3 @@ def test_the_command_line_leads_through(version, tmp_path):
     assert "not a quota" in run("export", str(version), *bad, code=2)
     sheets[0].write_text("key,answer\n")
     assert "defect" in run("import", "batches", str(sheets[0]), code=1)
-
-
-@pytest.mark.slow
-def test_it_is_published_pinned_and_compared(version, tmp_path, publisher):
-    annotate(version, tmp_path / "batches")
-    gold = nlihub.annotation.build(version, tmp_path / "batches", tmp_path / "gold")
-    for number, folder in (("1.0.0", version), ("2.0.0", gold)):
-        options = ("--repo", "someone/my_nli", "--version", number, "--yes")
-        publisher.run("publish", str(folder), *options)
-    code = """
-import nlihub
-for version in ("1.0", "2.0"):
-    print(len(nlihub.load_dataset("someone/my_nli", version=version, split="test")))
-"""
-    sizes = [int(line) for line in publisher.python(code).split()]
-    assert sizes == [len(rows_of(folder)["test"]) for folder in (version, gold)]
-    said = publisher.run("diff", "someone/my_nli@1.0.0", "someone/my_nli@2.0.0")
-    assert "removed" in said

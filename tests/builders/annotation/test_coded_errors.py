@@ -8,12 +8,11 @@ from xml.etree import ElementTree
 
 import pytest
 from command_line import run_command
-from nlihub.builders.annotation.agreement import Share, to_json
+from nlihub.builders.annotation.agreement import Share, fleiss_kappa, to_json
 from nlihub.builders.annotation.batch import Item, read_batches, write_batch
 from nlihub.builders.annotation.questions import ERROR, read_coding_scheme
 from nlihub.builders.annotation.sheets import read_sheet
 from nlihub.builders.annotation.task import import_answers, review
-from nlihub.builders.core.kappa import fleiss_kappa
 from nlihub.loaders.errors import AnnotationError, UsageError
 
 SCHEME = {
@@ -215,55 +214,35 @@ def test_one_coder_has_no_agreement(tmp_path):
     assert (found.same_main.of, found.n_uncoded) == (0, 5)
 
 
-def test_a_later_sheet_replaces_the_earlier(tmp_path):
-    made = write(tmp_path / "e")
-    import_codes(made, fill(made, tmp_path / "one", {"coder-1": {1: "abbreviation"}}))
-    files = fill(made, tmp_path / "two", {"coder-1": {2: "mechanism mix up"}})
-    assert [share.n for share in import_codes(made, files).codes.values()] == [0, 0, 1]
-
-
-def annotation(coder, main, *further, **more):
-    chosen = {"answer": [main] if main else [], "further": list(further)}
-    result = [
-        {"from_name": name, "type": "choices", "value": {"choices": choices}}
-        for name, choices in chosen.items()
-        if choices
-    ]
-    return {"completed_by": coder, "result": result, **more}
-
-
 def test_codes_from_label_studio(tmp_path):
     made = write(tmp_path / "e")
     tasks = json.loads((made.sheets / "tasks.json").read_text())
-    given = [
-        [annotation(7, "abbreviation", "entity similarity", "mechanism mix up")],
-        [annotation(7, "abbreviation"), annotation(8, "abbreviation")],
-        [annotation(7, "mechanism mix up", was_cancelled=True)],
-    ]
+
+    def coded(coder, **chosen):
+        result = [{"from_name": n, "value": {"choices": found}} for n, found in chosen.items()]
+        return {"completed_by": coder, "result": result}
+
+    main, further = ["abbreviation"], ["entity similarity", "mechanism mix up"]
+    skipped = {**coded(7, answer=["mechanism mix up"]), "was_cancelled": True}
+    given = [[coded(7, answer=main, further=further)], [coded(n, answer=main) for n in (7, 8)]]
     whole = [
         {**task, "annotations": found}
-        for task, found in zip(tasks, [*given, [], [], []], strict=True)
+        for task, found in zip(tasks, [*given, [skipped], [], [], []], strict=True)
     ]
     mins = [
-        {
-            **tasks[0]["data"],
-            "annotator": 7,
-            "answer": "abbreviation",
-            "further": {"choices": ["entity similarity", "mechanism mix up"]},
-        },
-        {**tasks[1]["data"], "annotator": 7, "answer": "abbreviation"},
-        {**tasks[1]["data"], "annotator": 8, "answer": "abbreviation"},
+        {**tasks[0]["data"], "annotator": 7, "answer": main[0], "further": {"choices": further}},
+        *({**tasks[1]["data"], "annotator": n, "answer": main[0]} for n in (7, 8)),
         {**tasks[2]["data"], "annotator": 7},
     ]
+    path = tmp_path / "project.json"
     for content in (whole, mins):
-        path = tmp_path / "project.json"
         path.write_text(json.dumps(content))
         found = import_codes(made, [path])
         assert found.codes["abbreviation"] == Share(3, 3)
         assert [share.n for share in found.further.values()] == [0, 1, 1]
         assert (found.same_main, found.n_uncoded) == (Share(1, 1), 4)
-    for further in (3, {"choices": 3}, [4]):
-        path.write_text(json.dumps([{**mins[0], "further": further}]))
+    for wrong in (3, {"choices": 3}, [4]):
+        path.write_text(json.dumps([{**mins[0], "further": wrong}]))
         with pytest.raises(AnnotationError, match="task 1"):
             import_codes(made, [path])
     path.write_text(json.dumps([{**mins[0], "answer": "", "further": "abbreviation"}]))

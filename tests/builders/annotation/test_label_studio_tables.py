@@ -1,18 +1,14 @@
 """Exports of Label Studio as tables, and unanswered tasks: pairs, patterns, codes of errors."""
 
 import json
-from dataclasses import replace
 
 import pytest
-from constructing import from_papers
+from filled_sheets import version_from_papers
 from label_studio_tables import write_table
 from nlihub.builders.annotation.answers import read_answers
-from nlihub.builders.annotation.batch import Item, read_batches, write_batch
-from nlihub.builders.annotation.questions import ERROR
+from nlihub.builders.annotation.batch import read_batches
 from nlihub.builders.annotation.sheets import COMPLETED, read_label_studio
-from nlihub.builders.annotation.task import import_answers, review
 from nlihub.loaders.errors import AnnotationError, UsageError
-from paper_corpus import make_papers, write_lines
 
 import nlihub
 
@@ -125,9 +121,7 @@ def test_tasks_that_nobody_answered_are_left_out_of_json_min(tmp_path):
 @pytest.fixture(scope="module")
 def version(tmp_path_factory):
     """A version made from papers; do not change it."""
-    folder = tmp_path_factory.mktemp("version")
-    path = write_lines(folder / "papers.jsonl", make_papers(60, domains=("acl",)))
-    return from_papers("my_nli", path, folder / "b", ratio=(0.5, 0.25, 0.25)).folder
+    return version_from_papers(tmp_path_factory.mktemp("version"))
 
 
 QUOTAS = {"validation": 2, "test": 2}
@@ -154,25 +148,6 @@ def test_pairs(version, tmp_path, suffix, delimiter):
     assert answers.completions.by_person == {"1": 1}
 
 
-def test_an_export_replaces_the_earlier_one_of_another_form(version, tmp_path):
-    folder = tmp_path / "batches"
-    nlihub.annotation.export(version, folder, QUOTAS)
-    (batch,) = read_batches(folder)
-    key = min(batch.items)
-    for form, answer in (("csv", "neutral"), ("json", "reasoning"), ("csv", "contrasting")):
-        records = records_of(batch.sheets, {key: {1: {"answer": answer}}})
-        path = tmp_path / f"export.{form}"
-        if form == "json":
-            path.write_text(json.dumps(records))
-        else:
-            write_table(path, records)
-        nlihub.annotation.import_answers(folder, [path])
-        assert read_answers(folder, [batch]).by_key[key] == {"1": answer}
-    both = [tmp_path / "export.json", tmp_path / "export.csv"]
-    with pytest.raises(AnnotationError, match="1 has already answered the pair"):
-        nlihub.annotation.import_answers(folder, both)
-
-
 def test_an_export_without_an_answer(version, tmp_path):
     folder = tmp_path / "batches"
     nlihub.annotation.export(version, folder, QUOTAS)
@@ -184,28 +159,3 @@ def test_an_export_without_an_answer(version, tmp_path):
     write_table(path, records_of(batch.sheets, given))
     with pytest.raises(AnnotationError, match=r"export\.csv:2: the answer 'maybe' is unknown"):
         nlihub.annotation.import_answers(folder, [path])
-
-
-def test_codes_of_errors(tmp_path):
-    scheme = {"abbreviation": "A.", "entity similarity": "B.", "mix up": "C."}
-    errors = [
-        Item(f"id-{k}", f"=Text {k}, and more.", f"'Claim {k}.", {"label": "yes"}, {"gold": "yes"})
-        for k in range(4)
-    ]
-    question = replace(ERROR, labels=scheme)
-    made = write_batch(tmp_path / "e", 1, question, errors, {}, 2)
-    first, second, third, _ = made.items
-    further = {"choices": ["entity similarity", "mix up"]}
-    given = {
-        first: {1: {"answer": "abbreviation", "further": further}, 2: {"answer": "abbreviation"}},
-        second: {1: {"answer": "mix up", "further": "abbreviation"}},
-    }
-    path = write_table(tmp_path / "export.csv", records_of(made.sheets, given))
-    import_answers(tmp_path / "e", [path])
-    found = review(tmp_path / "e")
-    assert [share.n for share in found.codes.values()] == [2, 0, 1]
-    assert [share.n for share in found.further.values()] == [1, 1, 1]
-    assert found.n_uncoded == 2
-    write_table(path, records_of(made.sheets, {third: {1: {"further": "abbreviation"}}}))
-    with pytest.raises(AnnotationError, match="has a blank code"):
-        import_answers(tmp_path / "e", [path])

@@ -3,16 +3,16 @@
 import csv
 import json
 import re
+from collections import Counter
 from itertools import pairwise
 
 import pytest
 from command_line import run_command
+from filled_sheets import fill_in
 from nlihub.builders.annotation.agreement import Share, to_json, wilson_interval
 from nlihub.builders.annotation.batch import read_batches
-from nlihub.builders.annotation.sheets import read_sheet, write_sheet
 from nlihub.builders.bionli import BioNLI
 from nlihub.builders.scinli import SciNLI
-from nlihub.builders.versions.version import BuiltVersion
 from nlihub.loaders.errors import AnnotationError, UnknownNameError, UsageError
 from scipy.stats import norm
 from small_versions import build_rows
@@ -45,29 +45,16 @@ def version(tmp_path_factory):
     return build_rows(tmp_path_factory.mktemp("version"), BioNLI.SPEC, splits).folder
 
 
-def categories_of(version):
-    tables = [
-        BuiltVersion(version).table("full", split, ["id", "category", "group"])
-        for split in ("train", "test")
-    ]
-    return {row["id"]: row for table in tables for row in table.to_pylist()}
-
-
-def answer(version, batch, folder, say):
+def answer(batch, folder, say):
     """Fills the sheets in; ``say`` gives the answer of an expert to the number-th of a kind."""
-    folder.mkdir()
-    known = categories_of(version)
-    for expert in batch.people:
-        seen = {}
-        rows, _ = read_sheet(batch.sheets / f"{expert}-b001.csv", SHEET_COLUMNS)
-        filled = []
-        for _, row in sorted(rows, key=lambda found: found[1]["id"]):
-            kind = known[batch.items[row["id"]].id]["category"]
-            seen[kind] = seen.get(kind, 0) + 1
-            texts = [row[name] for name in SHEET_COLUMNS[:3]]
-            filled.append([*texts, say(expert, kind, seen[kind])])
-        write_sheet(folder / f"{expert}.csv", SHEET_COLUMNS, filled)
-    return sorted(folder.iterdir())
+    keys = {item.id: key for key, item in batch.items.items()}
+
+    def number(item):
+        alike = (keys[id_] for id_, kind in kinds.items() if kind == kinds[item.id])
+        return sorted(alike).index(keys[item.id]) + 1
+
+    kinds = {item.id: item.facts["category"] for item in batch.items.values()}
+    return fill_in(batch, folder, lambda expert, one: say(expert, kinds[one.id], number(one)))
 
 
 def test_the_sample_is_blind(version, tmp_path):
@@ -76,14 +63,9 @@ def test_the_sample_is_blind(version, tmp_path):
     )
     assert (made.n_pairs, made.short) == (14, {})
     (batch,) = read_batches(tmp_path)
-    known = categories_of(version)
-    drawn = [known[pair.id] for pair in batch.items.values()]
-    kinds = [row["category"] for row in drawn]
-    assert {kind: kinds.count(kind) for kind in set(kinds)} == {
-        "GEN": 5,
-        "GEN-ND": 5,
-        "positive": 4,
-    }
+    drawn = [item.facts for item in batch.items.values()]
+    kinds = [facts["category"] for facts in drawn]
+    assert Counter(kinds) == {"GEN": 5, "GEN-ND": 5, "controls": 4}
     # Mixed, and a second conclusion would tell that one of the two is wrong.
     assert sum(one != other for one, other in pairwise(kinds)) > 4
     assert len({row["group"] for row in drawn}) == 14
@@ -141,7 +123,7 @@ def test_the_share_of_true_negatives(version, tmp_path):
     (batch,) = read_batches(tmp_path / "b")
 
     def say(expert, kind, number):
-        if kind == "positive":
+        if kind == "controls":
             return "Yes" if number > 1 else "no"
         if kind == "GEN" and number == 1:
             return "yes"  # entailed, say both
@@ -151,7 +133,7 @@ def test_the_share_of_true_negatives(version, tmp_path):
             return " unclear "
         return "" if kind == "SEN" and number == 8 and expert == "annotator-2" else "no"
 
-    answers = answer(version, batch, tmp_path / "answers", say)
+    answers = answer(batch, tmp_path / "answers", say)
     nlihub.annotation.import_answers(tmp_path / "b", answers)
     found = nlihub.annotation.review(tmp_path / "b")
     gen, sen = found.strategies["GEN"], found.strategies["SEN"]
@@ -226,23 +208,13 @@ def test_what_makes_no_sense_is_refused(version, tmp_path):
     with pytest.raises(UsageError, match="has no answers yet"):
         sample(n_pairs=6)
     (batch,) = read_batches(tmp_path / "b")
-    files = answer(version, batch, tmp_path / "a", lambda *_: "no")
+    files = answer(batch, tmp_path / "a", lambda *_: "no")
     nlihub.annotation.import_answers(tmp_path / "b", files)
     changed = build_rows(tmp_path / "c", BioNLI.SPEC, {"train": rows_of(10, "z")}).folder
     with pytest.raises(AnnotationError, match="the version that the batches were drawn from"):
         sample(changed)
     with pytest.raises(UsageError, match="has no patterns"):
         nlihub.annotation.review(tmp_path / "b", min_agreement=0.5)
-
-
-def test_the_official_release(releases, tmp_path):
-    folder = nlihub.build("bionli", tmp_path, folder=releases / "csv" / "bionli")
-    found = nlihub.stats(str(folder))
-    assert {each.category for each in found.negatives} == {*BioNLI.SPEC.categories} - {"positive"}
-    assert all(each.words[0] > 0 and not each.without_positive for each in found.negatives)
-    made = nlihub.annotation.sample_negatives(folder, tmp_path / "b", n_controls=3, n_pairs=30)
-    assert (made.n_pairs, made.short) == (30, {})
-    assert len(nlihub.annotation.review(tmp_path / "b").strategies) == 9
 
 
 def test_the_command_line_leads_through(version, tmp_path):
@@ -258,7 +230,7 @@ def test_the_command_line_leads_through(version, tmp_path):
     assert "nlihub: 42 pairs" in said
     (batch,) = read_batches(tmp_path / "b")
     answers = answer(
-        version, batch, tmp_path / "a", lambda _, kind, n: "yes" if kind == "positive" else "no"
+        batch, tmp_path / "a", lambda _, kind, n: "yes" if kind == "controls" else "no"
     )
     said = run("import", "b", *answers)
     assert "GEN            20 of 20 true negatives (100.0 %, 95 % interval 83.9-100.0)" in said

@@ -8,9 +8,10 @@ from collections import Counter
 
 import pytest
 from command_line import run_command
+from filled_sheets import fill_in
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from nlihub.builders.annotation.agreement import to_json
+from nlihub.builders.annotation.agreement import cohen_kappa, to_json
 from nlihub.builders.annotation.batch import read_batches
 from nlihub.builders.annotation.pattern_labels import (
     MAPPINGS,
@@ -20,12 +21,9 @@ from nlihub.builders.annotation.pattern_labels import (
     choose_mappings,
     mapped_kappa,
 )
-from nlihub.builders.annotation.sheets import read_sheet, write_sheet
-from nlihub.builders.annotation.task import read_rows
-from nlihub.builders.core.kappa import cohen_kappa
+from nlihub.builders.annotation.sheets import read_sheet
 from nlihub.builders.scinli import SciNLI
 from nlihub.builders.spacenli import SpaceNLI
-from nlihub.builders.versions.version import BuiltVersion
 from nlihub.loaders.errors import AnnotationError, UnknownNameError, UsageError
 from sklearn.metrics import cohen_kappa_score
 from small_versions import build_rows
@@ -70,31 +68,10 @@ def version(tmp_path_factory):
     return build_rows(tmp_path_factory.mktemp("version"), SpaceNLI.SPEC, splits).folder
 
 
-def rows_by_id(version):
-    columns = ("id", "group", "category", "label")
-    rows = read_rows(BuiltVersion(version), "default", columns)
-    return {row["id"]: row for row in rows}
-
-
-def fill_in(version, batch, folder, say):
-    """Fills the sheets in; ``say`` gives an annotator's answer to a problem, by its row."""
-    folder.mkdir()
-    known = rows_by_id(version)
-    for name in batch.people:
-        rows, _ = read_sheet(batch.sheets / f"{name}-b001.csv", SHEET_COLUMNS)
-        filled = [
-            [*(row[column] for column in SHEET_COLUMNS[:3]), say(name, known[batch.items[key].id])]
-            for _, row in rows
-            for key in (row["id"],)
-        ]
-        write_sheet(folder / f"{name}.csv", SHEET_COLUMNS, filled)
-    return sorted(folder.iterdir())
-
-
 def annotate(version, folder, say, **options):
     nlihub.annotation.sample_patterns(version, folder / "batches", **options)
     (batch,) = read_batches(folder / "batches")
-    sheets = fill_in(version, batch, folder / "back", say)
+    sheets = fill_in(batch, folder / "back", say)
     nlihub.annotation.import_answers(folder / "batches", sheets)
     return nlihub.annotation.review(folder / "batches")
 
@@ -106,8 +83,8 @@ def scale_of(mapping):
 def by_habit(seed, error=0.0):
     draw = random.Random(seed)
 
-    def say(name, row):
-        label = draw.choice(LABELS) if draw.random() < error else row["label"]
+    def say(name, item):
+        label = draw.choice(LABELS) if draw.random() < error else item.facts["label"]
         return SCALE[draw.choice(HABITS[name][label])]
 
     return say
@@ -120,8 +97,7 @@ def test_the_sample_is_blind(version, tmp_path):
     made = nlihub.annotation.sample_patterns(version, tmp_path, n_pairs=48)
     assert (made.n_pairs, made.short) == (48, {})
     (batch,) = read_batches(tmp_path)
-    known = rows_by_id(version)
-    groups = [known[pair.id]["group"] for pair in batch.items.values()]
+    groups = [pair.facts["group"] for pair in batch.items.values()]
     assert sorted(groups) == sorted(2 * [f"{n}p" for n in range(24)])
     assert sum(one == other for one, other in itertools.pairwise(groups)) < 12
     orders = []
@@ -280,33 +256,12 @@ def test_planted_mappings_are_found(version, tmp_path):
     assert to_json(found)["to_remove"] == []
 
 
-def test_kappas_with_errors_are_those_of_a_slow_reference(version, tmp_path):
-    found = annotate(version, tmp_path, by_habit(2, error=0.2))
-    stored = json.loads((tmp_path / "batches" / "answers.json").read_text())
-    points = {
-        name: [SCALE.index(people[name]["answer"]) for _, people in sorted(stored.items())]
-        for name in HABITS
-    }
-
-    def mean(mappings):
-        labelled = {
-            name: [MAPPINGS[mapping][SCALE[point]] for point in points[name]]
-            for name, mapping in zip(sorted(points), mappings, strict=True)
-        }
-        pairs = itertools.combinations(sorted(points), 2)
-        return sum(cohen_kappa_score(labelled[a], labelled[b]) for a, b in pairs) / 3
-
-    best = max(mean(each) for each in itertools.product(MAPPINGS, repeat=3))
-    assert found.kappa == pytest.approx(best)
-    assert found.symmetric_kappa == pytest.approx(mean([SYMMETRIC] * 3))
-    assert {scale_of(one.mapping) for one in found.annotators.values()} == set(PLANTED.values())
-
-
 def test_patterns_by_hand(version, tmp_path):
     definite = {"contradiction": SCALE[0], "neutral": SCALE[2], "entailment": SCALE[4]}
     seen = {}
 
-    def say(name, row):
+    def say(name, item):
+        row = item.facts
         number = seen[name, row["group"]] = seen.get((name, row["group"]), 0) + 1
         group, label = row["group"], row["label"]
         if group == "0p":  # all three see another label
@@ -364,8 +319,9 @@ def test_patterns_by_hand(version, tmp_path):
 def test_half_of_the_answers(version, tmp_path):
     """Nothing is counted of problems that not all have answered, and no pattern is thrown out."""
 
-    def say(name, row):
-        return "" if name == "annotator-3" else SCALE[HABITS["annotator-1"][row["label"]][0]]
+    def say(name, item):
+        habit = HABITS["annotator-1"][item.facts["label"]]
+        return "" if name == "annotator-3" else SCALE[habit[0]]
 
     found = annotate(version, tmp_path, say)
     assert found.unanimous.before.of == 0
@@ -385,12 +341,6 @@ def test_nothing_is_answered(version, tmp_path):
 # --------------------------------------------------------------------------- what is refused
 
 
-def test_the_open_bank(built, tmp_path):
-    made = nlihub.annotation.sample_patterns(built, tmp_path)
-    n_patterns = len({row["group"] for row in rows_by_id(built).values()})
-    assert (made.n_pairs, made.short) == (3 * n_patterns, {})
-
-
 def test_bad_answers_and_other_datasets_are_refused(version, tmp_path):
     nlihub.annotation.sample_patterns(version, tmp_path / "b")
     (batch,) = read_batches(tmp_path / "b")
@@ -401,7 +351,7 @@ def test_bad_answers_and_other_datasets_are_refused(version, tmp_path):
             "4": r"'4' is unknown",
         }.items()
     ):
-        sheets = fill_in(version, batch, tmp_path / str(number), lambda *_, a=answer: a)
+        sheets = fill_in(batch, tmp_path / str(number), lambda *_, a=answer: a)
         with pytest.raises(AnnotationError, match=message):
             nlihub.annotation.import_answers(tmp_path / "b", sheets)
     other = build_rows(tmp_path / "v", SciNLI.SPEC, {"test": [{"label": "neutral"}]}).folder
@@ -446,7 +396,7 @@ def test_the_command_line_leads_through(version, tmp_path):
         "sample", *there, "--categories", "projective", "--pairs", "12"
     )
     (batch,) = read_batches(tmp_path / "b")
-    sheets = fill_in(version, batch, tmp_path / "back", by_habit(5, error=0.1))
+    sheets = fill_in(batch, tmp_path / "back", by_habit(5, error=0.1))
     said = run("import", "b", *map(str, sheets))
     assert re.search(r"annotator-2 +scale \d-\d-\d \(false-unknown-true\); 12 answers", said)
     assert "the mean of 3 pairs" in said
@@ -455,18 +405,3 @@ def test_the_command_line_leads_through(version, tmp_path):
     assert "low agreement" in said
     assert "Leave out --strategies" in run("sample", *there, "--strategies", "GEN", code=2)
     assert "no candidates" in run("export", *there, "--per-class", "test=3", code=2)
-
-
-def test_the_real_bank(official, tmp_path):
-    """As in the second phase: three problems of every pattern, three annotators."""
-    version = nlihub.build("spacenli", tmp_path / "built", folder=official)
-    made = nlihub.annotation.sample_patterns(version, tmp_path / "b")
-    assert (made.n_pairs, made.short) == (480, {})
-    (batch,) = read_batches(tmp_path / "b")
-    sheets = fill_in(version, batch, tmp_path / "back", by_habit(7, error=0.1))
-    nlihub.annotation.import_answers(tmp_path / "b", sheets)
-    found = nlihub.annotation.review(tmp_path / "b")
-    assert {name: scale_of(one.mapping) for name, one in found.annotators.items()} == PLANTED
-    assert found.kappa == pytest.approx(0.81, abs=0.05)
-    assert found.unanimous.after.value > found.unanimous.before.value + 0.03
-    assert len(found.patterns) == 160

@@ -1,5 +1,3 @@
-import json
-
 import datasets
 import numpy as np
 import pyarrow as pa
@@ -140,11 +138,6 @@ def test_any_number_of_rows(n):
     assert set(mapped["dataset"]) == ({"mine"} if n else set())
 
 
-def test_a_stream_has_its_columns_in_order(releases):
-    rows = nlihub.harmonize(loaded(releases, "bionli", streaming=True), "entailment")
-    assert list(next(iter(rows))) == [*COLUMNS, "original_label", "dataset"]
-
-
 def test_an_unknown_scheme():
     with pytest.raises(KeyError, match=r"no scheme 'threeway'\. Did you mean 'three_way'"):
         nlihub.harmonize(rows_of(["entailment", "neutral"], [0]), "threeway")
@@ -183,12 +176,12 @@ def test_probabilities_of_labels_that_fall_together_are_added():
 @pytest.mark.parametrize(
     ("predictions", "names", "message"),
     [
-        ([3], MODEL, "lie between 3 and 3, but the ids of the model's 3 labels between 0 and 2"),
-        ([-1], MODEL, "lie between -1"),
-        ([0.5], MODEL, "expected n whole numbers"),
-        ([True], MODEL, "expected n whole numbers"),
-        (["entailment"], MODEL, "expected n whole numbers"),
-        ([[0.5, 0.5]], MODEL, "2 columns of probabilities for 3 labels"),
+        ([3], MODEL, "expected n label ids from 0 to 2"),
+        ([-1], MODEL, "expected n label ids"),
+        ([0.5], MODEL, "expected n label ids"),
+        ([True], MODEL, "expected n label ids"),
+        (["entailment"], MODEL, "expected n label ids"),
+        ([[0.5, 0.5]], MODEL, "2 columns of probabilities are not one for each of 3"),
         ([[-1.0, 2.5, 3.0]], MODEL, "apply a softmax"),
         ([[0.5, 0.5, float("nan")]], MODEL, "apply a softmax"),
         ([0], {"LABEL_0": "entailment"}, "expected label ids"),
@@ -199,16 +192,3 @@ def test_probabilities_of_labels_that_fall_together_are_added():
 def test_predictions_that_are_none(predictions, names, message):
     with pytest.raises(ValueError, match=message):
         nlihub.align_predictions(predictions, "entailment", id2label=names)
-
-
-def test_a_model_of_one_dataset_is_judged_on_another(releases):
-    """The whole way: predictions of a three-way model, scored on BioNLI."""
-    gold = nlihub.harmonize(loaded(releases, "bionli"), "entailment")
-    predicted = [2 if row["label"] else i % 2 for i, row in enumerate(gold)]
-    aligned = nlihub.align_predictions(predicted, "entailment", id2label=MODEL)
-    from nlihub.metrics.functional import nli_report
-
-    result = nli_report(
-        predictions=aligned, references=gold["label"][:], labels=gold.features["label"].names
-    )
-    assert json.loads(json.dumps(result["accuracy"])) == 1.0

@@ -3,8 +3,6 @@ import errno
 import json
 import os
 import shutil
-import subprocess
-import sys
 from collections import Counter
 
 import datasets
@@ -34,26 +32,6 @@ def expected(built):
         for config, spec in SPEC.configs.items()
         for split in spec.splits
     }
-
-
-@pytest.mark.slow
-def test_every_config_and_split_of_a_folder(built, expected):
-    assert sorted(datasets.get_dataset_config_names(str(built))) == sorted(SPEC.configs)
-    for (config, split), rows in expected.items():
-        loaded = datasets.load_dataset(str(built), config, split=split)
-        assert loaded.to_list() == rows
-        assert loaded.features == SPEC.features
-        assert strings(loaded) == [NAMES[row["label"]] for row in rows]
-
-
-def test_streaming(built, expected):
-    stream = datasets.load_dataset(str(built), "projective", split="test", streaming=True)
-    assert stream.features["label"].names == NAMES
-    assert list(stream.take(300)) == expected["projective", "test"][:300]
-
-
-def test_the_default_config(built):
-    assert len(datasets.load_dataset(str(built))["test"]) == 33_000
 
 
 def test_by_name_from_anywhere(expected, tmp_path, monkeypatch):
@@ -191,11 +169,6 @@ def test_a_version_damaged_in_the_cache_is_built_anew(name, damage):
     assert path.read_bytes() == whole
 
 
-def test_a_revision_is_refused():
-    with pytest.raises(ValueError, match="revision has no meaning"):
-        nlihub.load_dataset("open_spacenli", revision="v9")
-
-
 def test_only_a_sound_version_is_installed(built, tmp_path):
     folder = tmp_path / "open_spacenli"
     shutil.copytree(built, folder)
@@ -203,27 +176,6 @@ def test_only_a_sound_version_is_installed(built, tmp_path):
         shutil.copy(shard, folder / "default" / "test-00000-of-00001.parquet")
     with pytest.raises(ValueError, match="fails the check 'files have their"):
         nlihub.install(str(folder))
-
-
-@pytest.mark.slow
-def test_installing_on_a_full_disk(built, tmp_path):
-    """A limit on the size of files stands in for a full disk."""
-    code = (
-        "import resource, signal, sys, nlihub.cli\n"
-        "signal.signal(signal.SIGXFSZ, signal.SIG_IGN)\n"
-        "resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, 100_000))\n"
-        f"sys.argv = ['nlihub', 'install', {str(built)!r}]\n"
-        "nlihub.cli.main()"
-    )
-    done = subprocess.run(
-        [sys.executable, "-c", code],
-        env={**os.environ, "HF_HOME": str(tmp_path)},
-        capture_output=True,
-        text=True,
-    )
-    assert done.returncode == 1
-    assert "cannot be written" in done.stderr.splitlines()[-1]
-    assert "Traceback" not in done.stderr
 
 
 @pytest.mark.parametrize(
@@ -255,23 +207,6 @@ def test_installing_again_repairs(built):
     assert file.read_bytes() == whole
 
 
-@pytest.mark.slow
-def test_many_processes_that_need_a_dataset_for_the_first_time(tmp_path):
-    code = (
-        "from nlihub.builders.versions.open import open_version\n"
-        "for _ in range(20): rows = open_version('open_spacenli')\n"
-        "print(len(rows.table('default', 'test')))"
-    )
-    environment = {**os.environ, "NLIHUB_CACHE": str(tmp_path)}
-    command = [sys.executable, "-c", code]
-    processes = [
-        subprocess.Popen(command, env=environment, stdout=subprocess.PIPE) for _ in range(4)
-    ]
-    assert [p.communicate()[0].strip() for p in processes] == [b"33000"] * 4
-    [version] = (tmp_path / "built").iterdir()
-    assert {path.name for path in version.iterdir()} <= {"open_spacenli", ".open_spacenli.lock"}
-
-
 def test_a_wrong_source_folder_is_refused_though_the_dataset_is_in_the_cache(official, tmp_path):
     nlihub.load_dataset("spacenli", split="test", data_dir=official)
     for name in ("problem_patterns.xml", "selection_restriction.yaml"):
@@ -297,36 +232,3 @@ def test_another_folder_of_the_same_name_is_not_served_from_the_cache(built, tmp
     (other / "README.md").write_text(new)
     assert len(datasets.load_dataset(str(built), "default", split="test")) == 33_000
     assert len(datasets.load_dataset(str(other), "default", split="test")) == 10
-
-
-PLAIN = """
-import sys, json
-sys.modules["nlihub"] = None  # as in a project that does not have it
-from datasets import load_dataset
-rows = load_dataset("nlihub/open_spacenli", "projective", split="test")
-stream = load_dataset("nlihub/open_spacenli", "few_shot", split="train", streaming=True)
-streamed = next(iter(stream))
-names = rows.features["label"].names
-print(json.dumps([len(rows), rows[0], names, streamed["id"]]))
-"""
-
-
-@pytest.mark.slow
-def test_after_installing_plain_datasets_loads_it_by_name(expected, tmp_path):
-    environment = {**os.environ, "HF_HOME": str(tmp_path / "hf")}
-    install = [sys.executable, "-m", "nlihub", "install", "open_spacenli", "--json"]
-    for _ in range(2):  # installing again changes nothing
-        done = subprocess.run(install, env=environment, capture_output=True, text=True, check=True)
-        assert len(json.loads(done.stdout)) == len(SPEC.configs)
-    done = subprocess.run(
-        [sys.executable, "-c", PLAIN],
-        env=environment,
-        cwd=tmp_path,
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    n, first, names, streamed = json.loads(done.stdout)
-    rows = expected["projective", "test"]
-    assert (n, first, names) == (len(rows), rows[0], NAMES)
-    assert streamed == expected["few_shot", "train"][0]["id"]

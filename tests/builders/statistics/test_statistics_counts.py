@@ -1,13 +1,10 @@
 """Rows and groups counted by columns, beside the papers' counts."""
 
-import dataclasses
-
 import pytest
 from command_line import run_command
-from nlihub.builders.bionli import BioNLI
 from nlihub.builders.spacenli import SpaceNLI
-from nlihub.builders.statistics.counts import count_values
-from nlihub.builders.statistics.survey import survey
+from nlihub.builders.statistics.counts import count_rows
+from nlihub.builders.versions.row_tables import open_rows
 from nlihub.loaders.errors import UnknownNameError
 from small_versions import build_rows
 
@@ -28,13 +25,14 @@ def patterns(tmp_path_factory):
     return build_rows(tmp_path_factory.mktemp("built"), SpaceNLI.SPEC, {"test": made})
 
 
-def numbers(counts):
-    return {count.value: (count.rows, count.groups) for count in counts}
+def count(version, by, published=None):
+    with open_rows(version) as tables:
+        return count_rows(tables, "default", by, published)
 
 
 def test_a_list_counts_under_each_of_its_items(patterns):
-    found = count_values(patterns, "default", ["category+expressions"])
-    assert numbers(found) == {
+    found = count(patterns, ["category+expressions"])
+    assert {one.value: (one.rows, one.groups) for one in found} == {
         ("directional", "in"): (3, 2),
         ("directional", "to"): (2, 1),
         ("projective", "behind"): (1, 0),
@@ -42,7 +40,7 @@ def test_a_list_counts_under_each_of_its_items(patterns):
 
 
 def test_declared_values_come_first_in_their_order(patterns):
-    found = count_values(patterns, "default", ["label", "category"], {})
+    found = count(patterns, ["label", "category"], {})
     assert [count.value for count in found] == [
         ("entailment",),
         ("neutral",),
@@ -54,7 +52,7 @@ def test_declared_values_come_first_in_their_order(patterns):
 
 
 def test_the_papers_counts_stand_beside_ours(patterns):
-    found = count_values(patterns, "default", ["category, label".replace(", ", "+"), "n_premises"])
+    found = count(patterns, ["category+label", "n_premises"])
     by_value = {count.value: count for count in found}
     assert by_value["directional", "neutral"].published == 3_400
     absent = by_value["non_projective", "neutral"]
@@ -62,33 +60,14 @@ def test_the_papers_counts_stand_beside_ours(patterns):
     assert [by_value[n,].published for n in (1, 2, 3)] == [19_600, 11_200, 1_200]
 
 
-def test_batches_do_not_matter(tmp_path, monkeypatch):
-    rows = [
-        {"group": f"g{n % 7}", "category": ("positive", "SEN")[n % 2], "label": "entailment"}
-        for n in range(60)
-    ]
-    version = build_rows(tmp_path, BioNLI.SPEC, {"train": rows})
-    whole = count_values(version, "full", ["category", "group"], {})
-    read = type(version).batches
-
-    def in_pieces(self, *args, **options):
-        return read(self, *args, **options | {"max_rows": 4})
-
-    monkeypatch.setattr(type(version), "batches", in_pieces)
-    assert count_values(version, "full", ["category", "group"], {}) == whole
-    assert [count.groups for count in whole if count.by == "category"] == [7, 7]
-
-
 def test_a_column_that_is_not_there_is_refused(patterns):
     with pytest.raises(UnknownNameError, match="Did you mean 'expressions'"):
-        count_values(patterns, "default", ["category+expression"])
+        count(patterns, ["category+expression"])
     refused = run_command("stats", patterns.folder, "--by", "categry")
     assert (refused.returncode, "Did you mean 'category'" in refused.stderr) == (2, True)
 
 
 def test_stats_shows_them(patterns):
-    counts = survey(patterns, by=["category+expressions"]).counts
-    assert dataclasses.asdict(counts[0])["value"] == ("directional", "in")
     shown = run_command("stats", patterns.folder, "--by", "category+expressions,n_premises").stdout
     assert "## Rows by category+expressions" in shown
     assert "| test | directional | in | 3 | 2 |" in shown

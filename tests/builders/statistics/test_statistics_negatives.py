@@ -1,16 +1,20 @@
 """Negatives beside their positives: distances, and what is there twice."""
 
-import doctest
 import random
 
 import pytest
 from nlihub.builders.bionli import BioNLI
 from nlihub.builders.scinli import SciNLI
 from nlihub.builders.statistics import negatives
-from nlihub.builders.statistics import tokens as distance
-from nlihub.builders.statistics.negatives import count_possible_negatives, describe_negatives
+from nlihub.builders.statistics.negatives import (
+    count_possible_negatives,
+    count_word_changes,
+    describe_negatives,
+    marked_words,
+)
 from nlihub.builders.statistics.survey import show_survey, survey
-from nlihub.builders.statistics.tokens import count_word_changes, marked_words
+from nlihub.builders.versions.row_tables import open_rows
+from nlihub.builders.versions.version import BuiltVersion
 from nlihub.loaders.errors import UnmeasuredError
 from small_versions import build_rows
 
@@ -22,8 +26,13 @@ def row(category, hypothesis, group="1", **others):
     return {"category": category, "hypothesis": hypothesis, "group": group, "label": label} | others
 
 
+def measure(version, function):
+    with open_rows(version) as tables:
+        return function(tables, version.main_config)
+
+
 def describe(folder, splits):
-    found = describe_negatives(build_rows(folder, BioNLI.SPEC, splits), "full")
+    found = measure(build_rows(folder, BioNLI.SPEC, splits), describe_negatives)
     return {each.category: each for each in found}
 
 
@@ -46,11 +55,6 @@ def test_the_distance_is_that_of_the_table():
     long = [str(number) for number in range(150)]
     assert count_word_changes(long, long[75:] + long[:75]) == 150
     assert count_word_changes(long, [*long[:70], "new", *long[71:]]) == 1
-
-
-def test_the_examples_of_the_docstrings_run():
-    failed, attempted = doctest.testmod(distance)
-    assert (failed, attempted > 0) == (0, True)
 
 
 def test_a_marker_is_one_word():
@@ -79,6 +83,9 @@ def test_distances_by_category(tmp_path):
     assert (lpr.words, lpr.share) == ((1, 1, 1, 1, 1), (12.5, 12.5, 12.5, 33.3, 33.3))
     assert (found["SEN"].words, found["SEN"].share) == ((2,) * 5, (25.0,) * 5)
     assert found["GEN"].words == (1,) * 5  # to the nearest of two
+    shown = show_survey(BioNLI.SPEC, survey(BuiltVersion(tmp_path / "bionli")))
+    assert "## Negatives beside their positives" in shown
+    assert "| SEN | 1 | 0 | 0 | 0 of 1 | 2 / 2 / 2 / 2 / 2 | 25 / 25 / 25 / 25 / 25 |" in shown
 
 
 def test_what_is_there_twice(tmp_path):
@@ -121,15 +128,7 @@ def test_what_has_no_negatives(tmp_path):
         tmp_path / "b", BioNLI.SPEC, {"test": [row("positive", "A.")], "train": []}
     )
     with pytest.raises(UnmeasuredError, match="no negatives"):
-        describe_negatives(version, "full")
-
-
-def test_they_are_shown(tmp_path):
-    rows = [row("positive", POSITIVE), row("SEN", "<re> Foxes <er> calms <el> rain <le>.")]
-    found = survey(build_rows(tmp_path, BioNLI.SPEC, {"test": rows}))
-    shown = show_survey(BioNLI.SPEC, found)
-    assert "## Negatives beside their positives" in shown
-    assert "| SEN | 1 | 0 | 0 | 0 of 1 | 2 / 2 / 2 / 2 / 2 | 25 / 25 / 25 / 25 / 25 |" in shown
+        measure(version, describe_negatives)
 
 
 def test_mechanisms_by_the_number_of_categories_of_their_negatives(tmp_path):
@@ -144,19 +143,13 @@ def test_mechanisms_by_the_number_of_categories_of_their_negatives(tmp_path):
     version = build_rows(
         tmp_path, BioNLI.SPEC, {"train": train, "validation": validation, "test": []}
     )
-    counts = count_possible_negatives(version, "full")
+    counts = measure(version, count_possible_negatives)
     assert {count.split for count in counts} == {"validation"}
     found = {count.n_categories: (count.mechanisms, count.share) for count in counts}
     some = {0: (1, 25.0), 2: (1, 25.0), 3: (2, 50.0)}
     assert found == {number: some.get(number, (0, 0.0)) for number in range(10)}
-    published = {count.n_categories: count.published for count in counts}
-    assert {number: share for number, share in published.items() if share is not None} == {
-        2: 5.7,
-        3: 35.1,
-        4: 39.0,
-        8: 0.1,
-        9: 0.0,
-    }
+    published = {c.n_categories: c.published for c in counts if c.published is not None}
+    assert published == {2: 5.7, 3: 35.1, 4: 39.0, 8: 0.1, 9: 0.0}
     found = survey(version)
     assert found.possible_negatives == counts
     shown = show_survey(BioNLI.SPEC, found)
@@ -167,6 +160,6 @@ def test_mechanisms_by_the_number_of_categories_of_their_negatives(tmp_path):
 
 def test_a_training_set_says_nothing_of_possible_negatives(tmp_path):
     version = build_rows(tmp_path / "a", BioNLI.SPEC, {"train": [row("SEN", "x")]})
-    assert count_possible_negatives(version, "full") == ()
+    assert measure(version, count_possible_negatives) == ()
     version = build_rows(tmp_path / "b", SciNLI.SPEC, {"test": [{"label": "neutral"}]})
-    assert count_possible_negatives(version, "default") == ()
+    assert measure(version, count_possible_negatives) == ()

@@ -194,20 +194,6 @@ def test_a_parser_that_is_not_there(version):
     assert isinstance(caught.value, ConnectionError)
 
 
-def test_a_parser_that_stops_midway(serve, version, monkeypatch):
-    server = serve()
-    ask = parses._find_roots
-
-    def stop_after_the_trial(*arguments):
-        found = ask(*arguments)
-        server.answer = "hang"
-        return found
-
-    monkeypatch.setattr(parses, "_find_roots", stop_after_the_trial)
-    with pytest.raises(ParserError, match="does not answer within"):
-        parse_texts(version, "default", server.url, timeout_s=0.2)
-
-
 @pytest.mark.parametrize("url", ["localhost:9000", "file:///etc/hosts", "http://", "", "nine"])
 def test_what_is_no_address(version, url):
     with pytest.raises(UsageError, match="expected an address"):

@@ -13,10 +13,12 @@ from nlihub.builders.scinli import SciNLI
 from nlihub.builders.statistics import probe
 from nlihub.builders.statistics.probe import (
     PartScore,
-    WordClassifier,
+    Score,
     probe_hypotheses,
     score_parts,
     score_probe,
+    top_words,
+    train_words,
 )
 from nlihub.builders.statistics.survey import show_survey, survey
 from nlihub.loaders.errors import UnmeasuredError
@@ -56,10 +58,8 @@ def test_labels_that_a_word_gives_away(tmp_path):
     assert (found.training_rows, found.rows, found.unit) == (400, 200, "row")
     assert found.top_words["contrasting"][0] == "but"
     assert all("but" not in words for label, words in found.top_words.items() if label != LABELS[0])
-    # A quarter is certain; of the others a third is guessed.
-    assert found.accuracy.value == pytest.approx(50, abs=8)
     assert found.macro_f1.interval[0] > 30
-    assert (found.macro_f1.chance, found.accuracy.chance) == (25.0, 25.0)
+    assert found.macro_f1.chance == 25.0
     assert found.warns
     assert found.categories == ()
     assert found == probe_hypotheses(version, "default")
@@ -133,16 +133,6 @@ def test_what_is_judged_is_not_trained_on(tmp_path):
         probe_hypotheses(version, "default")
 
 
-def test_rows_of_one_paper_are_in_one_fold(tmp_path):
-    rows = [
-        {**row, "group": None, "source": f"P{row['group']}:{n}:{n + 1}"}
-        for n, row in enumerate(groups_of(30, 20))
-    ]
-    found = probe_hypotheses(build_rows(tmp_path, SciNLI.SPEC, {"test": rows}), "default")
-    assert (found.unit, found.warns) == ("source", False)
-    assert len(set(probe._find_units(as_table(rows))[1])) == 30
-
-
 def as_table(rows):
     import pyarrow as pa
 
@@ -189,7 +179,6 @@ def test_right_by_category(tmp_path):
     assert f"| {first} | 31 | 100.0 | 0.0 | 100.0 to 100.0 |" in show_survey(spec, found)
     assert found.probe.top_words[spec.labels[0]][0] == "no"
     assert found.probe.top_words[spec.labels[1]][0] == "yes"
-    assert found.probe.accuracy.chance == pytest.approx(67.0)
 
 
 def adversarial_rows(n, clue, seed=0, others=()):
@@ -320,43 +309,45 @@ def test_the_probe_of_a_large_dataset_on_the_command_line(built):
 
 def test_words_and_pairs_of_words():
     texts = ["not good", "not bad", "good not", "bad not"] * 3
-    classifier = WordClassifier(texts, np.array([0, 0, 1, 1] * 3))  # only their order tells
-    assert classifier.classify(["not good", "good not", "unseen"]).tolist()[:2] == [0, 1]
-    assert classifier.top_words(2) == {0: ("not bad", "not good"), 1: ("bad not", "good not")}
+    classifier = train_words(texts, np.array([0, 0, 1, 1] * 3))  # only their order tells
+    assert classifier.predict(["not good", "good not", "unseen"]).tolist()[:2] == [0, 1]
+    assert top_words(classifier, 2) == {0: ("not bad", "not good"), 1: ("bad not", "good not")}
 
 
-def test_scores_by_hand():
+def test_macro_f1_by_hand():
     gold = np.array([0, 0, 0, 1, 1, 2])
     guesses = np.array([0, 0, 1, 1, 0, 0])
-    found = score_probe(gold, guesses, ["a", "b", "c", "d", "e", "f"], 4, majority=0)
     # F1: 2*2/(3+4), 2*1/(2+2), 0, and 0 of the class that is not there.
-    assert found["macro_f1"].value == round(100 * (4 / 7 + 1 / 2) / 4, 1)
-    assert found["accuracy"].value == 50.0
-    assert (found["macro_f1"].chance, found["accuracy"].chance) == (25.0, 50.0)
-    assert found["accuracy"].interval is None
+    expected = round(100 * (4 / 7 + 1 / 2) / 4, 1)
+    assert score_probe(gold, guesses, range(6), 4) == Score(expected, None, 25.0)
 
 
 @pytest.mark.parametrize(("n_units", "has_interval"), [(1, False), (49, False), (50, True)])
 def test_few_units_have_no_interval(n_units, has_interval):
-    gold, units = np.tile([0, 1], 50), np.arange(100) % n_units
-    found = score_probe(gold, np.zeros(100, int), units, 2, majority=1)["accuracy"]
-    assert (found.value, found.interval is not None) == (50.0, has_interval)
+    units = np.arange(100) % n_units
+    found = score_probe(np.tile([0, 1], 50), np.zeros(100, int), units, 2)
+    assert (found.value, found.interval is not None) == (33.3, has_interval)
+
+
+def macro_f1(n_right, n):
+    """In percent, where all rows are of the first of two classes."""
+    return 100 * n_right / (n + n_right)
 
 
 def test_the_interval_of_independent_rows_is_the_binomial_one():
     gold = np.zeros(1_000, np.int64)
     guesses = (np.arange(1_000) < 300).astype(np.int64)
-    found = score_probe(gold, guesses, range(1_000), 2, majority=0)
-    expected = stats.binom(1_000, 0.7).ppf([0.025, 0.975]) / 10
-    assert found["accuracy"].interval == pytest.approx(tuple(expected), abs=0.5)
+    found = score_probe(gold, guesses, range(1_000), 2)
+    expected = macro_f1(stats.binom(1_000, 0.7).ppf([0.025, 0.975]), 1_000)
+    assert found.interval == pytest.approx(tuple(expected), abs=0.5)
 
 
 def test_whole_units_are_drawn():
     gold, guesses = np.zeros(1_000, np.int64), np.repeat([0, 1], 500)
-    wide = score_probe(gold, guesses, np.arange(1_000) // 20, 2, majority=0)["accuracy"].interval
-    narrow = score_probe(gold, guesses, range(1_000), 2, majority=0)["accuracy"].interval
+    wide = score_probe(gold, guesses, np.arange(1_000) // 20, 2).interval
+    narrow = score_probe(gold, guesses, range(1_000), 2).interval
     assert wide[1] - wide[0] > 3 * (narrow[1] - narrow[0])
-    expected = stats.binom(50, 0.5).ppf([0.025, 0.975]) * 2
+    expected = macro_f1(stats.binom(50, 0.5).ppf([0.025, 0.975]), 50)
     assert wide == pytest.approx(tuple(expected), abs=0.5)
 
 

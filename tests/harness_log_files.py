@@ -53,7 +53,14 @@ def lighteval_log(rows, digest, folder):
                 "specific": about(row, digest),
                 "task_name": "open_spacenli_p1_gen|0",
             },
-            "metric": {"judged": {"prediction": predict(row, number), "reference": row["label"]}},
+            "metric": {
+                "judged": {
+                    "prediction": predict(row, number),
+                    "reference": row["label"],
+                    "id": row["id"],
+                    "group": row["group"],
+                }
+            },
             "model_response": {"input": "?", "text": [say(predict(row, number))], "logprobs": []},
         }
         for number, row in enumerate(rows)

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -235,8 +236,18 @@ def _labels(table: pa.Table, path: Path) -> tuple[tuple[str, ...], np.ndarray, b
     found = pc.unique(column).to_pylist()
     if "" in found:
         raise SchemaError(f"{path}: a row has an empty label; expected a name in every row.")
-    sets = {builder.SPEC.labels for builder in builders().values()}
-    sets = {labels for labels in sets if set(found) <= set(labels)}
+    known = {builder.SPEC.labels for builder in builders().values()}
+    spelled = {label.strip().casefold(): label for label in (*found, *chain(*known))}
+    for label in found:
+        if (other := spelled[label.strip().casefold()]) != label:
+            raise SchemaError(f"{path}: a row has the label {label!r}, beside {other!r}.")
+    sets = {labels for labels in known if set(found) <= set(labels)}
+    if len(sets) > 1:
+        listed = "; or ".join(sorted(", ".join(labels) for labels in sets))
+        raise SchemaError(
+            f"{path}: the labels may be {listed}. Score the dataset, or write the rows as Parquet, "
+            "which names the label set."
+        )
     names = next(iter(sets)) if len(sets) == 1 else tuple(sorted(found))
     return names, pc.index_in(column, pa.array(names, column.type)).to_numpy(), len(sets) == 1
 

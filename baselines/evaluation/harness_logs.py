@@ -77,7 +77,8 @@ class HarnessLog:
         n_failed: Rows whose call failed, or that were not judged.
         predictions: The n rows that were asked: ``id`` and ``prediction``, the name of a label, or
             null where the answer cannot be read or there is none.
-        labels: By id of a row the id of the label that the log takes for its right one.
+        labels: By id of a row the id of the label that the log takes for its right one, and the
+            row's group.
         run_id: What the run is known by, in whatever file: Inspect's id, else the file's hash.
     """
 
@@ -92,7 +93,7 @@ class HarnessLog:
     ended: str
     n_failed: int
     predictions: pa.Table
-    labels: Mapping[str, Any]
+    labels: Mapping[str, tuple[Any, Any]]
     run_id: str
 
     @property
@@ -124,6 +125,7 @@ class _Row:
     about: tuple[Any, ...]
     id: Any
     label: Any
+    group: Any
     prediction: Any
     answer: Any = None
     likelihoods: Sequence[Any] | None = None
@@ -212,11 +214,12 @@ def restrict_to_logs(gold: GoldRows, logs: Mapping[Path, HarnessLog]) -> tuple[G
     if any(ids != asked[0] for ids in asked):
         counts = ", ".join(f"{len(ids):,}" for ids in asked)
         raise PredictionsError(f"The logs have different rows ({counts}); give all the same limit.")
-    labels = dict(zip(*(gold.rows[name].to_pylist() for name in ("id", "label")), strict=True))
+    columns = (gold.rows[name].to_pylist() for name in ("id", "label", "group"))
+    known = {key: (label, group) for key, label, group in zip(*columns, strict=True)}
     for path, log in logs.items():
-        if differing := [key for key, label in log.labels.items() if labels.get(key) != label]:
+        if differing := [key for key, facts in log.labels.items() if known.get(key) != facts]:
             raise PredictionsError(
-                f"{path.name}: the row {differing[0]} has not the label of the dataset."
+                f"{path.name}: the row {differing[0]} has not the label or group of the dataset."
             )
     is_asked = pc.is_in(gold.rows["id"], pa.array(sorted(asked[0])).cast(gold.rows["id"].type))
     rows = gold.rows.filter(is_asked)
@@ -272,14 +275,14 @@ def _read_lm_eval(path: Path) -> HarnessLog:
         for line in file:
             sample = parse_json(line)
             doc, answers = sample["doc"], sample["filtered_resps"]
-            _, _, prediction, _ = sample[sample["metrics"][0]]
+            _, label, prediction, group = sample[sample["metrics"][0]]
+            if (label, group) != (doc["label"], doc["group"]):
+                raise ValueError(f"the row {doc['id']} was judged as one of the group {group}")
+            row = _Row(_about(doc), doc["id"], label, group, prediction)
             if answers and isinstance(answers[0], str):
-                rows.append(_Row(_about(doc), doc["id"], doc["label"], prediction, answers[0]))
+                rows.append(replace(row, answer=answers[0]))
             else:
-                likelihoods = [answer[0] for answer in answers]
-                rows.append(
-                    _Row(_about(doc), doc["id"], doc["label"], prediction, likelihoods=likelihoods)
-                )
+                rows.append(replace(row, likelihoods=[answer[0] for answer in answers]))
     task, _, date = path.stem.removeprefix("samples_").rpartition("_")
     beside = path.with_name(f"results_{date}.json")
     if not beside.is_file():
@@ -309,15 +312,21 @@ def _read_lighteval(path: Path) -> HarnessLog:
     table = pq.ParquetFile(path).read(["doc", "metric", "model_response"]).to_pylist()
     for row in table:
         about, response = row["doc"]["specific"], row["model_response"]
-        prediction, likelihoods = row["metric"]["judged"]["prediction"], response["logprobs"]
+        judged, likelihoods = row["metric"]["judged"], response["logprobs"]
+        if (judged["id"], judged["group"]) != (about["id"], about["group"]):
+            raise ValueError(f"the row {about['id']} was judged as {judged['id']}")
         # Where a call fails, lighteval goes on with an empty text.
         texts = response.get("text_post_processed") or response["text"] or []
         has_failed = not likelihoods and not any(response["text"] or [])
-        prediction = None if has_failed else prediction
+        prediction = None if has_failed else judged["prediction"]
         answer = None if likelihoods or has_failed else texts[0]
-        label = row["metric"]["judged"]["reference"]
-        read = _Row(_about(about), about["id"], label, prediction, answer)
+        read = _Row(
+            _about(about), about["id"], judged["reference"], about["group"], prediction, answer
+        )
         rows.append(replace(read, likelihoods=likelihoods or None, has_failed=has_failed))
+    n_asked = _limit_of_lighteval(path)
+    if n_asked is not None and len(rows) < n_asked:
+        raise ValueError(f"{len(rows)} rows; expected {n_asked}, as its results say")
     _, _, shots = table[0]["doc"]["task_name"].rpartition("|")
     return _make_log(
         rows,
@@ -326,6 +335,19 @@ def _read_lighteval(path: Path) -> HarnessLog:
         model=path.parents[1].name if path.name.startswith("details_") else None,
         n_shots=int(shots),
     )
+
+
+def _limit_of_lighteval(path: Path) -> int | None:
+    """Return how many rows a run was limited to, where its results are in their place."""
+    date = path.stem.rpartition("_")[2]
+    for folder in path.parents:
+        if folder.name == "details":
+            for results in folder.with_name("results").rglob(f"results_{date}.json"):
+                found: int | None = parse_json(results.read_bytes())["config_general"][
+                    "max_samples"
+                ]
+                return found
+    return None
 
 
 def _read_inspect_json(path: Path) -> HarnessLog:
@@ -397,7 +419,10 @@ def _of_inspect(header: Mapping[str, Any], samples: Iterable[Mapping[str, Any]])
             has_failed = bool(judged is None or sample.get("error") or sample.get("invalidation"))
             prediction = None if has_failed else prediction
             said = None if has_failed else sample["output"]["completion"]
-            row = _Row(_about(told), sample["id"], told["label"], prediction, said)
+            row = _Row(_about(told), sample["id"], told["label"], told["group"], prediction, said)
+            value = (judged or {}).get("value")
+            if not has_failed and value == ("I" if prediction == told["label"] else "C"):
+                raise ValueError(f"the value {value} of the sample {sample['id']}")
             yield replace(row, has_failed=has_failed)
 
     found = list(rows())
@@ -484,7 +509,7 @@ def _make_log(rows: list[_Row], *, ended: str = "complete", **facts: Any) -> Har
         ended=ended,
         n_failed=sum(row.has_failed for row in rows),
         predictions=pa.table(columns, pa.schema(dict.fromkeys(columns, pa.string()))),
-        labels={row.id: row.label for row in rows},
+        labels={row.id: (row.label, row.group) for row in rows},
         **told,
         **facts,
     )

@@ -112,6 +112,8 @@ def manifest_is_readable(version: VersionUnderTest) -> Iterator[str]:
     manifest = version.manifest
     if not _NUMBER.fullmatch(manifest.version):
         yield f"version {manifest.version!r}, expected X.Y.Z"
+    if manifest.dataset != spec.name:
+        yield f"dataset {manifest.dataset}, declared as {spec.name}"
     if manifest.construction and not manifest.declaration:
         yield "counts of a construction that no declaration belongs to"
     if list(manifest.labels) != list(spec.labels):
@@ -422,6 +424,8 @@ def rows_are_those_of_the_sources(version: VersionUnderTest) -> Iterator[str]:
     options = replace(options, configs=tuple(manifest.configs), splits=splits)
     with working_folder(default_cache_dir(), "sources-") as folder:
         again = build_version(version.builder, folder, options)
+        if list(map(dict, manifest.sources)) != list(map(dict, again.manifest.sources)):
+            yield f"sources {list(manifest.sources)}, expected {list(again.manifest.sources)}"
         for kind, ours, theirs in (
             ("parameter", manifest.parameters, again.manifest.parameters),
             ("oddities of", manifest.oddities, again.manifest.oddities),

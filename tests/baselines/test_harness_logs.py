@@ -322,7 +322,7 @@ def test_rows_that_changed_places_are_refused(small, version, digest, tmp_path, 
     first, last = version[0], version[-1]
     assert first["label"] != last["label"]
     rows = [{**first, "id": last["id"]}, {**last, "id": first["id"]}, *version[1:9]]
-    with pytest.raises(PredictionsError, match="has not the label of the dataset"):
+    with pytest.raises(PredictionsError, match="has not the label or group"):
         nlihub.score(write(rows, digest, tmp_path), str(small))
 
 

@@ -219,14 +219,6 @@ _COSINES: Mapping[str, Sequence[float]] = {
     "neurips": (0.70, 0.63, 0.63, 0.61),
     "acl": (0.76, 0.69, 0.71, 0.68, 0.81),
 }
-#: By dataset and pair of domains.
-_PUBLISHED_COSINES = {
-    "mscinli": {
-        frozenset((one, other)): cosine
-        for one, row in _COSINES.items()
-        for other, cosine in zip(_COSINES, row, strict=False)
-    }
-}
 
 
 def find_words(text: str) -> list[str]:
@@ -314,7 +306,6 @@ def compare_vocabularies(version: BuiltVersion, config: str) -> Vocabularies:
     if not n_words:
         raise UnmeasuredError("a domain has no words")
     ranked = {d: sorted(words, key=lambda w: (-words[w], w)) for d, words in counts.items()}
-    published = _PUBLISHED_COSINES.get(spec.name, {})
     shared = []
     for one, other in combinations(counts, 2):
         n_shared = len({*ranked[one][:n_words]} & {*ranked[other][:n_words]})
@@ -322,6 +313,14 @@ def compare_vocabularies(version: BuiltVersion, config: str) -> Vocabularies:
         product = sum(n * counts[other][word] for word, n in counts[one].items())
         norms = (sum(n * n for n in counts[domain].values()) for domain in (one, other))
         cosine = round(product / sqrt(prod(norms)), 2)
-        theirs = published.get(frozenset((one, other)))
+        theirs = _published_cosine(spec.name, one, other)
         shared.append(SharedWords((one, other), n_shared, share, cosine, theirs))
     return Vocabularies(n_words, {d: len(words) for d, words in counts.items()}, tuple(shared))
+
+
+def _published_cosine(dataset: str, one: str, other: str) -> float | None:
+    known = list(_COSINES)
+    if dataset != "mscinli" or not {one, other} <= {*known}:
+        return None
+    first, last = sorted(map(known.index, (one, other)))
+    return _COSINES[known[last]][first]

@@ -326,6 +326,57 @@ def test_rows_that_changed_places_are_refused(small, version, digest, tmp_path, 
         nlihub.score(write(rows, digest, tmp_path), str(small))
 
 
+@pytest.mark.parametrize("write", LOGS)
+def test_rows_of_one_label_that_changed_places_are_refused(small, version, digest, tmp_path, write):
+    first = version[0]
+    last = next(
+        row for row in version if row["label"] == first["label"] and row["group"] != first["group"]
+    )
+    rows = [{**first, "id": last["id"]}, {**last, "id": first["id"]}, *version[40:49]]
+    with pytest.raises(PredictionsError, match="has not the label or group"):
+        nlihub.score(write(rows, digest, tmp_path), str(small))
+
+
+def test_a_row_that_was_judged_as_another_is_refused(version, digest, tmp_path):
+    path = lm_eval_log([version[0], version[-1]], digest, tmp_path)
+    one, other = map(json.loads, path.read_text().splitlines())
+    one["doc"], other["doc"] = other["doc"], one["doc"]
+    path.write_text("".join(json.dumps(line) + "\n" for line in (one, other)))
+    with pytest.raises(PredictionsError, match="was judged as one of the group"):
+        read_log(path)
+    path = lighteval_log(version[:2], digest, tmp_path)
+
+    def change(number, row):
+        row["metric"]["judged"]["id"] = version[1 - number]["id"]
+
+    with pytest.raises(PredictionsError, match="was judged as"):
+        read_log(change_row(path, change))
+    path = inspect_json(version[1:4], digest, tmp_path)
+    log = json.loads(path.read_text())
+    right = log["samples"][0]["scores"]["judge"]["answer"] == LABELS[version[1]["label"]]
+    log["samples"][0]["scores"]["judge"]["value"] = "I" if right else "C"
+    path.write_text(json.dumps(log))
+    with pytest.raises(PredictionsError, match=r"the value [CI] of the sample"):
+        read_log(path)
+
+
+def test_a_row_that_lighteval_asked_is_missed(version, digest, tmp_path):
+    folder = tmp_path / "out/details/m/date"
+    folder.mkdir(parents=True)
+    path = lighteval_log(version[:9], digest, folder)
+    results = tmp_path / "out/results/m"
+    results.mkdir(parents=True)
+    name = f"results_{path.stem.rpartition('_')[2]}.json"
+    for n_asked in (9, None, 10):
+        (results / name).write_text(json.dumps({"config_general": {"max_samples": n_asked}}))
+        if n_asked == 10:
+            path.touch()  # read again
+            with pytest.raises(PredictionsError, match="9 rows; expected 10"):
+                read_log(path)
+        else:
+            assert read_log(path).is_complete
+
+
 def test_an_archive_and_a_file_of_one_run_are_one_run(small, version, digest, tmp_path):
     logs = [write(version[:5], digest, tmp_path) for write in (inspect_json, inspect_archive)]
     with pytest.raises(PredictionsError, match="is of the same run as"):

@@ -452,6 +452,24 @@ def test_a_fresh_sample_is_scored_like_a_dataset(tmp_path, ending):
         nlihub.score(tmp_path / "p.csv", str(path), split="test")
 
 
+@pytest.mark.parametrize(
+    ("labels", "message"),
+    [
+        (["entailment", "neutral"], "labels may be .*contradiction.* or .*"),
+        (["Entailment", "neutral", "contradiction", "entailment"], "'Entailment', beside"),
+        (["entailment ", "neutral", "contradiction"], "'entailment ', beside"),
+    ],
+)
+def test_labels_that_do_not_tell_their_set_are_refused(tmp_path, labels, message):
+    gold = tmp_path / "gold.jsonl"
+    gold.write_text(
+        "".join(json.dumps({"id": str(n), "label": x}) + "\n" for n, x in enumerate(labels))
+    )
+    table = pa.table({"id": list(map(str, range(len(labels)))), "prediction": labels})
+    with pytest.raises(SchemaError, match=message):
+        nlihub.score(table, str(gold))
+
+
 def test_files_of_rows_of_other_kinds(tmp_path):
     named = pa.table({"id": list("abcd"), "prediction": ["x", "y", "x", "x"]})
     predictions = write(named, tmp_path / "p.csv")

@@ -124,9 +124,12 @@ def sample_pattern(
         unlike: Texts that may not be drawn, each the sentences of a problem, without periods.
 
     Raises:
-        BankError: The pattern has too many combinations to go through.
+        BankError: The pattern has too many combinations to go through, or a condition that nothing
+            meets.
     """
     space = PatternSpace(pattern, world)
+    if idle := list(space.find_idle()):
+        raise BankError(idle)
     left_out: set[int] = set()
     while True:
         ranks = draw_ranks(space, config, left_out)

@@ -30,6 +30,7 @@ from ....loaders.corpora.patterns.records import (
     Restriction,
     Term,
     WorldRelation,
+    conditions_in,
 )
 from ....loaders.errors import BankError, Defect
 
@@ -193,6 +194,16 @@ class PatternSpace:
             ):
                 message = f"does not yield its example {'. '.join(example)!r}: "
                 yield self.pattern.defect(message + self._why_not(example), line)
+
+    def find_idle(self) -> Iterator[Defect]:
+        """Yield a defect for each relation of the constraint in which no filling is."""
+        for condition in conditions_in(self.pattern.constraint) if self.pattern.constraint else ():
+            if isinstance(condition, Holds) and not self._constraint(condition).any():
+                name = condition.relation.name
+                yield self.pattern.defect(
+                    f"nothing that fills it is in sig[{name!r}]: the relation has nouns, and <BL> "
+                    "sees phrases, such as 'the mill'; name them in <SR>, or correct the condition"
+                )
 
     def _why_not(self, example: Sequence[str]) -> str:
         """Return the first sentence that no filling gives, or the condition that is not met."""

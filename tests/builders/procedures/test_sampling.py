@@ -113,6 +113,7 @@ def test_ranks_are_found_again(bank_files):
     ("old", "new", "expected"),
     [
         ("NP3 != NP1", "NP3 == NP1", "contradict each other: no problem is left"),
+        ("NP3 != NP1", "(NP1,NP2) not in sig['walk_into_v2']", "nothing that fills it is in sig"),
         ("<SR>walk_into(NP1,NP2)</SR>", "<SR>k_in(NP1,NP2)</SR>", "has 3 problems, expected at"),
         ("Amara has walked into", "Amara had walked into", "does not yield its example"),
     ],

@@ -108,6 +108,13 @@ def test_other_parameters_and_oddities_are_found_by_the_sources(copy, field, fou
     assert found in failed["rows are those of the sources"]
 
 
+def test_the_size_of_a_source_is_that_of_the_source(copy):
+    forge_manifest(copy, lambda fields: fields["sources"][0].update(bytes=1))
+    report = nlihub.verify(copy, against_sources=True)
+    failed = {o.check: " ".join(o.findings) for o in report.outcomes if not o.passed}
+    assert ": 1 bytes, expected " in failed["rows are those of the sources"]
+
+
 def test_a_repository_is_taken_on_trust(copy):
     forge_manifest(copy, lambda fields: fields.update(repository="someone/else", version="2.0.0"))
     trust = next(o for o in nlihub.verify(copy).outcomes if o.check == "taken on trust")

@@ -23,9 +23,9 @@ MOST_S = 2
 
 @pytest.fixture(autouse=True)
 def in_time():
-    start = time.monotonic()
+    start = time.process_time()
     yield
-    assert time.monotonic() - start < MOST_S
+    assert time.process_time() - start < MOST_S
 
 
 def read(path: Path):

@@ -171,7 +171,7 @@ def score(
         files = {name: [run.name for run in of_system] for name, of_system in systems.items()}
         return compare(gold, tables, options, files=files, notes=notes, scores=scores)
     if scores:
-        raise UsageError("scores are those of a table of several systems.")
+        raise UsageError("scores are for the table of several systems; there is one system.")
     [run], other = runs, others[0] if others else None
     table, compared = read(run), read(other) if other is not None else None
     results = score_predictions(gold.rows, gold.labels, gold.metrics, table, options, compared)
@@ -220,7 +220,9 @@ def _as_systems(given: Any, what: str) -> dict[str, list[_Run]]:
     """Return the runs of each system by its name; of one without a name, ``what`` it is."""
     if isinstance(given, Iterator):
         given = list(given)
-    if isinstance(given, Mapping) and not {"id", "prediction"} & set(given):
+    if isinstance(given, Mapping) and not any(
+        name in given and not _are_runs(given[name]) for name in ("id", "prediction")
+    ):  # else a table with these columns
         return {str(name): _as_runs(runs, str(name)) for name, runs in given.items()}
     if given is None or (isinstance(given, list | tuple) and not given):
         return {}
@@ -236,7 +238,7 @@ def _as_systems(given: Any, what: str) -> dict[str, list[_Run]]:
 
 def _as_runs(given: Any, name: str) -> list[_Run]:
     """Return the runs: of a list of files or tables each of them, of a list of labels one."""
-    is_many = isinstance(given, list | tuple) and given and all(map(_is_run, given))
+    is_many = isinstance(given, list | tuple) and _are_runs(given)
     many = list(given) if is_many else [given]
     found = []
     for number, one in enumerate(many, 1):
@@ -246,6 +248,13 @@ def _as_runs(given: Any, name: str) -> list[_Run]:
         else:
             found.append(_Run(f"{name} {number}" if len(many) > 1 else name, one))
     return found
+
+
+def _are_runs(given: Any) -> bool:
+    """Return whether something is a file or a table, or a list of these."""
+    if isinstance(given, list | tuple):
+        return bool(given) and all(map(_is_run, given))
+    return _is_run(given)
 
 
 def _is_run(given: Any) -> bool:

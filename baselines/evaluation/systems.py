@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ...loaders.errors import UnknownNameError, UsageError, needs_extra
+from ...loaders.errors import UnknownNameError, UsageError
 from ...metrics.confusion import class_ratios, distinct_rows, joint_counts, ratio
 from ...metrics.inference import (
     Inference,
@@ -49,7 +49,7 @@ class SystemScore:
         std: Standard deviation over the runs (n - 1); None for one run.
         low: Low end of the confidence interval; None if there are fewer than five units.
         high: High end.
-        difference: The score less that of the best system, tested by exchange.
+        difference: The score of the averaged counts less that of the best system; None for this.
         p_value: Two-sided; None for the best system.
         p_corrected: The same, corrected by Holm's method over all tests of the score.
         is_best: Whether no system scores higher.
@@ -106,7 +106,6 @@ class SystemTable:
             "signature": self.signature,
         }
 
-    @needs_extra("pandas", "A data frame")
     def to_pandas(self) -> "pd.DataFrame":
         """Return a data frame with a row for each score of each system."""
         import pandas as pd
@@ -182,7 +181,9 @@ def compare(
         options.confidence_level, options.n_resamples, options.seed, problems
     )
     levels = {
-        metric: read_thresholds(options.thresholds or default, problems)
+        metric: read_thresholds(
+            default if options.thresholds is None else options.thresholds, problems
+        )
         for metric, default in THRESHOLDS.items()
         if metric in gold.metrics
     }
@@ -254,7 +255,9 @@ class _Rows:
     ) -> "_Rows":
         column = gold.rows["group"]
         groups = None
-        if column.null_count < len(column):
+        if 0 < column.null_count < len(column):
+            raise UsageError(f"{column.null_count:,} of {len(column):,} rows have no group.")
+        if not column.null_count:
             groups = column.combine_chunks().dictionary_encode().indices.to_numpy()
         codes = {name: [_codes(run, gold.labels) for run in runs] for name, runs in systems.items()}
         references = gold.rows["label"].to_numpy().astype(np.int64)

@@ -29,6 +29,8 @@ _LATEX = {
     "~": r"\textasciitilde{}",
     "^": r"\textasciicircum{}",
     "\\": r"\textbackslash{}",
+    **{char: f"${char}$" for char in "<>"},
+    "|": r"\textbar{}",
     "±": r"$\pm$",
     "†": r"\textsuperscript{$\dagger$}",
 }
@@ -99,16 +101,16 @@ def _p_value(score: SystemScore) -> str:
 def _legend(table: SystemTable, best: str) -> str:
     """Say what a table shows, in one paragraph."""
     level = 100 * table.confidence_level
-    several = [name for name, files in table.systems.items() if len(files) > 1]
-    seeds = "Means and standard deviations over the runs. " if several else ""
-    told = f"In per cent, with {level:g} % confidence intervals (Korn and Graubard). {seeds}"
+    legend = f"In per cent, with {level:g} % confidence intervals (Korn and Graubard)."
+    if any(len(files) > 1 for files in table.systems.values()):
+        legend += " Means and standard deviations over the runs."
     if len(table.systems) > 1:
-        n_tests = "systems of a score" if table.scores[0].by is None else "cells of a score"
-        told += (
-            f"{best}: the best; †: not significantly worse (two-sided exchange test, "
-            f"p-values corrected by Holm's method over the {n_tests})."
+        tests = "systems" if table.scores[0].by is None else "cells"
+        legend += (
+            f" {best}: the best; †: not significantly worse (two-sided exchange test, p-values "
+            f"corrected by Holm's method over the {tests} of a score)."
         )
-    return told.strip()
+    return legend
 
 
 def _title(table: SystemTable) -> str:
@@ -166,7 +168,8 @@ def as_markdown(table: SystemTable) -> str:
             for name, scores in one.rows
         ]
         parts.append(markdown_table(list(one.head), rows))
-    return "\n\n".join([*parts, _legend(table, "Bold"), f"`{table.signature}`"]) + "\n"
+    parts += [_legend(table, "Bold"), *(f"Note: {note}" for note in table.notes)]
+    return "\n\n".join([*parts, f"`{table.signature}`"]) + "\n"
 
 
 def as_latex(table: SystemTable, *, caption: str | None, label: str | None) -> str:
@@ -175,7 +178,7 @@ def as_latex(table: SystemTable, *, caption: str | None, label: str | None) -> s
     for number, one in enumerate(_tables(table), 1):
         of = f"{name_score(one.score)} on " if one.score is not None else ""
         name = re.sub(r"\W+", "-", str(table.dataset["name"])).strip("-")
-        tag = label or f"tab:{name}" + (f"-{number}" if one.score is not None else "")
+        tag = (label or f"tab:{name}") + (f"-{number}" if one.score is not None else "")
         is_wide = len(one.head) > _MAX_COLUMNS
         lines = [
             r"\begin{table}[t]",
@@ -196,9 +199,10 @@ def as_latex(table: SystemTable, *, caption: str | None, label: str | None) -> s
                 for s in scores
             ]
             lines.append(" & ".join([_escape(head), *cells]) + r" \\")
-            if any(below := [_interval(score) for score in scores]):
-                small = [rf"{{\scriptsize {interval}}}" for interval in below]
-                lines.append(" & ".join(["", *small]).lstrip() + r" \\")
+            for show in (_interval, _p_value):
+                if any(below := [_escape(show(score)) for score in scores]):
+                    small = [rf"{{\scriptsize {text}}}" for text in below]
+                    lines.append(" & ".join(["", *small]).lstrip() + r" \\")
         note = f"{_legend(table, 'Bold')} {table.signature}"
         lines += [
             r"\bottomrule",
@@ -216,7 +220,7 @@ def _escape(text: str) -> str:
 
 def _breakable(text: str) -> str:
     """Escape a text in which lines may break after what joins the parts of a signature."""
-    return re.sub(r"([|,:])(?=\S)", r"\1\\allowbreak{}", _escape(text)).replace("|", r"\textbar{}")
+    return re.sub(r"(\\textbar\{\}|[,:])(?=\S)", r"\1\\allowbreak{}", _escape(text))
 
 
 def as_csv(table: SystemTable) -> str:

@@ -236,7 +236,7 @@ def test_files_are_systems_by_name(rows, systems, tmp_path):
     ):
         assert run_command(*command, "--format", form, cwd=tmp_path).stdout.startswith(start)
     done = run_command("score", "weak0.csv", "--dataset", path, "--format", "latex", cwd=tmp_path)
-    assert (done.returncode, "table of several systems" in done.stderr) == (2, True)
+    assert (done.returncode, "latex needs several systems" in done.stderr) == (2, True)
     done = run_command("score", "a=weak0.csv", "a=weak1.csv", "--dataset", path, cwd=tmp_path)
     assert (done.returncode, "Two systems are called a" in done.stderr) == (2, True)
 
@@ -249,3 +249,35 @@ def test_what_makes_no_table_is_refused(rows, systems):
         nlihub.score(systems["middle"][0], str(path), scores=["accuracy"])
     with pytest.raises(UsageError, match="confidence_level"):
         nlihub.score(systems, str(path), confidence_level=2)
+    with pytest.raises(UsageError, match="thresholds"):
+        nlihub.score(systems, str(path), thresholds=[])
+    assert "|thresholds:0" in nlihub.score(systems, str(path), thresholds=0).signature
+
+
+def test_rows_of_which_some_have_no_group_are_refused(rows, systems, tmp_path):
+    _, lines = rows
+    path = tmp_path / "partly.jsonl"
+    some = [{**line, "group": line["group"] if n else None} for n, line in enumerate(lines)]
+    path.write_text("".join(json.dumps(line) + "\n" for line in some))
+    with pytest.raises(UsageError, match="1 of 36 rows have no group"):
+        nlihub.score(systems, str(path))
+
+
+def test_names_of_columns_are_names_of_systems_too(rows, systems):
+    path, _ = rows
+    run = systems["middle"][0]
+    found = nlihub.score({"id": run, "prediction": systems["strong"]}, str(path))
+    assert list(found.systems) == ["id", "prediction"]
+    alone = nlihub.score({"id": run["id"].to_pylist(), "prediction": run["prediction"]}, str(path))
+    assert alone["metrics"] == nlihub.score(run, str(path))["metrics"]
+
+
+def test_latex_shows_odd_names_p_values_and_a_label_for_each_table(rows, systems):
+    path, _ = rows
+    found = nlihub.score({"a<b|c": systems["weak"], "d": systems["strong"]}, str(path))
+    latex = found.to_latex()
+    assert r"a$<$b\textbar{}c" in latex
+    [p_value] = {s.p_corrected for s in found.scores if s.score == "accuracy" and s.p_corrected}
+    assert f"{{\\scriptsize p {p_value:.4f}}}" in latex
+    parts = nlihub.score(systems, str(path), by="category", scores=["accuracy", "macro_f1"])
+    assert re.findall(r"label\{(.*)\}", parts.to_latex(label="tab:x")) == ["tab:x-1", "tab:x-2"]

@@ -77,21 +77,19 @@ class ErrorOptions:
         )
 
 
-def _parse_systems(given: Sequence[str]) -> Any:
-    """Return files, or where some are named the files of each system by its name."""
+def _parse_systems(given: Sequence[str]) -> Path | dict[str, list[Path]]:
+    """Return the only file, or the files of each system by its name."""
     systems: dict[str, list[Path]] = {}
     for text in given:
         name, equals, files = text.partition("=")
-        if Path(text).exists() or not equals:
-            name, files = Path(text).stem, text
-            paths = [Path(text)]
-        else:
-            paths = [Path(file) for file in files.split(",")]
+        is_file = not equals or Path(text).exists()
+        if is_file and len(given) == 1:
+            return Path(text)
+        if is_file:
+            name = Path(text).stem
         if name in systems:
             raise UsageError(f"Two systems are called {name}; name each once: NAME=FILE,FILE.")
-        systems[name] = paths
-    if len(given) == 1 and not given[0].partition("=")[1]:
-        return Path(given[0])
+        systems[name] = [Path(text)] if is_file else [Path(file) for file in files.split(",")]
     return systems
 
 
@@ -120,15 +118,15 @@ def score_command(
 
     A file has the columns id and prediction (a label), and perhaps probability_LABEL for every
     label. Logs of lm_eval, lighteval and Inspect are read, too. Several systems make a table: every
-    score with its interval, each system tested against the best. Several files under one name are
-    runs with several seeds.
+    score with its interval, each system tested against the best. Files under one name are the seeds
+    of one system.
 
     Args:
         predictions: CSV, JSONL or Parquet, or logs of a harness; base=a.csv big=b1.csv,b2.csv.
         dataset: Name of a dataset, folder of a built version, or a sample.
         config: Config; default that of the dataset.
         split: Split; default test.
-        against: Predictions of a second system to compare one with.
+        against: Predictions of a second system to compare with.
         thresholds: Consistency thresholds; default those of the papers.
         confidence_level: Coverage of intervals, e.g. 0.95; default none.
         resamples: Drawn exchanges in a test of two systems.
@@ -137,7 +135,7 @@ def score_command(
         by: Break scores down by columns of the dataset; A+B crosses two.
         show: Scores that the table of several systems shows, e.g. macro_f1,accuracy.
         model_labels: Labels in the order of the ids in the predictions.
-        form: Form of the table of several systems; --json is that of all answers.
+        form: Form of the table of several systems.
     """
     from ..baselines.evaluation import score as scores
 
@@ -168,7 +166,7 @@ def score_command(
         return
     if form not in ("text", "json"):
         raise UsageError(
-            f"--format {form} is one of the table of several systems; give their names."
+            f"--format {form} needs several systems, or one with several runs: NAME=FILE,FILE."
         )
     as_json |= form == "json"
     for note in found["notes"]:

@@ -1,5 +1,7 @@
 """Commands on datasets: what there is, building, checking, installing."""
 
+import html
+import re
 import sys
 from dataclasses import asdict, replace
 from pathlib import Path
@@ -9,6 +11,7 @@ from cyclopts import Parameter
 
 from ..builders.procedures.options import Names
 from ..loaders.errors import UsageError
+from ..loaders.paths import default_cache_dir, local_path
 from .options import Dataset, From, Json, NumProc, Origin, Output, Part, answer, tell
 
 if TYPE_CHECKING:
@@ -126,7 +129,6 @@ def card_command(
     from ..builders.versions.card import declared_card, split_card
     from ..builders.versions.manifest import FILE_NAME as MANIFEST
     from ..builders.versions.open import open_version
-    from ..loaders.paths import local_path
 
     if check:
         _check_card(name, part)
@@ -150,15 +152,17 @@ def card_command(
 
 
 def _show_page(name: str, markdown: str) -> None:
-    """Write a card as a page, and open it in the browser."""
-    import tempfile
+    """Write a card as a page in the cache, and open it in the browser."""
     import webbrowser
 
     from markdown_it import MarkdownIt
 
-    place = Path(tempfile.mkdtemp(prefix="nlihub-card-")) / "card.html"
-    page = MarkdownIt("commonmark").enable("table").render(markdown)
-    place.write_text(_PAGE.format(title=Path(name).name, body=page), encoding="utf-8")
+    title = local_path(name).name
+    place = default_cache_dir() / "cards" / f"{title}.html"
+    place.parent.mkdir(parents=True, exist_ok=True)
+    shown = re.sub(r"<!-- .* -->\n", "", markdown)  # the marks of the blocks; other HTML is text
+    page = MarkdownIt("commonmark", {"html": False}).enable("table").render(shown)
+    place.write_text(_PAGE.format(title=html.escape(title), body=page), encoding="utf-8")
     print(place)
     webbrowser.open(place.as_uri())
 

@@ -160,7 +160,7 @@ def diff_versions(old: BuiltVersion, new: BuiltVersion) -> VersionDiff:
         OutputError: Memory or the disk is full.
         UsageError: They are versions of different datasets.
         VerificationError: A manifest or file is missing or malformed, an id occurs twice in a
-            config, or a label is none of the label set.
+            config, or a label is not in the label set.
     """
     before, after = old.manifest, new.manifest
     if before.dataset != after.dataset:

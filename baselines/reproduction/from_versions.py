@@ -28,7 +28,7 @@ def make_statistics(entry: Entry, inputs: Inputs, options: Options) -> Reproduce
 
     Raises:
         UnmeasuredError: A part cannot be measured on these rows.
-        UsageError: The version is none of the entry's dataset.
+        UsageError: The version is not one of the entry's dataset.
         VerificationError: A file of the version was changed since it was built.
         NLIHubError: The sources are missing, or not those of the dataset.
     """
@@ -181,7 +181,7 @@ def make_examples(entry: Entry, inputs: Inputs, options: Options) -> Reproduced:
     """Show rows of a version: of some groups, or the first of each value of a column.
 
     Raises:
-        UsageError: The version is none of the entry's dataset, or has none of the groups.
+        UsageError: The version is not one of the entry's dataset, or has none of the groups.
         VerificationError: A file of the version was changed since it was built.
         NLIHubError: The sources are missing, or not those of the dataset.
     """

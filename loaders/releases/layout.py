@@ -83,7 +83,7 @@ def one_of(names: Iterable[str] | Mapping[str, str]) -> Callable[[object], str]:
     def read(value: object) -> str:
         name = known.get(read_any_text(value))
         if name is None:
-            raise ValueError(f"{value!r} is none of {', '.join(sorted(known))}")
+            raise ValueError(f"{value!r} is not one of {', '.join(sorted(known))}")
         return name
 
     return read

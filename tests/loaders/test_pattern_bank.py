@@ -69,7 +69,7 @@ PLANTED = [
     ('id="1b"', 'id="1"', ":21: pattern 1: duplicate id, first in line 14"),
     ('id="1b"', 'id="b1"', "id 'b1' is not a number of up to nine digits"),
     ('id="1b"', f'id="{"1" * 5000}"', "is not a number of up to nine digits"),
-    ('label="neutral"', 'label="maybe"', "label 'maybe' is none of entailment"),
+    ('label="neutral"', 'label="maybe"', "label 'maybe' is not one of entailment"),
     ('exp="into, in"', 'expr="in"', "attribute 'expr' is not read; expected"),
     ('"directional"', '"directional, projective"', "is not one of directional"),
     ("{NP4} saw {NP3}</PT>", "</PT>", "needs at least a premise and a hypothesis"),

@@ -362,9 +362,9 @@ def test_the_spellings_of_mismatched_are_recognised(tmp_path, columns, released,
 @pytest.mark.parametrize(
     ("columns", "row", "said"),
     [
-        (COLUMNS, "a b entailed Psychology", "label: 'entailed' is none of"),
-        (COLUMNS, "a b neutral. Psychology", "label: 'neutral.' is none of"),
-        (COLUMNS, "a b neutral Medicine", "domain: 'Medicine' is none of"),
+        (COLUMNS, "a b entailed Psychology", "label: 'entailed' is not one of"),
+        (COLUMNS, "a b neutral. Psychology", "label: 'neutral.' is not one of"),
+        (COLUMNS, "a b neutral Medicine", "domain: 'Medicine' is not one of"),
         (COLUMNS, "a  neutral Psychology", "sentence2: is empty"),
         (COLUMNS[:3], "a b neutral", "lacks the column domain"),
         ((*COLUMNS, "gold_label"), "a b neutral Psychology neutral", "more than one column label"),

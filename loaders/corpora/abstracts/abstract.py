@@ -77,7 +77,7 @@ UNITS = ("file", "line", "abstract", "record", "entity", "relation")
 
 #: Why a unit is left out.
 REASONS = {
-    "unknown format": "the content is none of the formats that are read",
+    "unknown format": "the format of the content is not read",
     "malformed": "it is not well-formed, or not of the form of its format",
     "unreadable": "the file cannot be opened, or ends in the middle",
     "too large": "one line or document takes more bytes than are read of one",
@@ -89,7 +89,7 @@ REASONS = {
     "mention in pieces": "a mention is of several places",
     "unknown id": "a relation is of an entity that is not mentioned",
     "broken markers": "markers are missing, repeated, nested or not closed",
-    "unknown polarity": "a polarity is none of those that are read",
+    "unknown polarity": "the polarity is not read",
 }
 
 

@@ -12,7 +12,7 @@ SplitSentences = Callable[[str], list[str]]
 
 #: Why a file or a paper is not read.
 REASONS = {
-    "unknown format": "the content is none of the formats that are read",
+    "unknown format": "the format of the content is not read",
     "malformed": "it is not well-formed, or not of the form of its format",
     "unreadable": "the file cannot be opened, or ends in the middle",
     "no text": "the paper has no sentence",

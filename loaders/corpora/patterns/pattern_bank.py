@@ -225,7 +225,7 @@ class _Reader:
     def attributes(self, element: Element, attributes: Mapping[str, str]) -> None:
         label = attributes.get("label", "")
         if label not in LABELS:
-            self.defect(element, f"label {label!r} is none of {', '.join(LABELS)}")
+            self.defect(element, f"label {label!r} is not one of {', '.join(LABELS)}")
         for name in sorted(set(attributes) - _ATTRIBUTES):
             expected = ", ".join(sorted(_ATTRIBUTES))
             self.defect(element, f"attribute {name!r} is not read; expected {expected}")

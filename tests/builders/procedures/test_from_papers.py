@@ -136,6 +136,9 @@ class TestBuiltVersion:
                 _ = BuiltVersion(tmp_path).builder
         with pytest.raises(UsageError, match="material of their own"):
             version.builder.make_rows(None)
+        (tmp_path / "manifest.json").write_text(json.dumps({**fields, "dataset": "other"}))
+        [readable, *_] = nlihub.verify(tmp_path).outcomes
+        assert readable.findings == ("dataset other, declared as my_nli",)
 
 
 class TestSameBytes:

@@ -245,7 +245,7 @@ def _labels(table: pa.Table, path: Path) -> tuple[tuple[str, ...], np.ndarray, b
     if len(sets) > 1:
         listed = "; or ".join(sorted(", ".join(labels) for labels in sets))
         raise SchemaError(
-            f"{path}: the labels may be {listed}. Score the dataset, or write the rows as Parquet, "
+            f"{path}: the labels may be {listed}. Name the dataset instead, or write Parquet, "
             "which names the label set."
         )
     names = next(iter(sets)) if len(sets) == 1 else tuple(sorted(found))

@@ -217,7 +217,7 @@ def test_a_line_break_comes_between_texts_that_nothing_else_separates(config, tm
     )
     base = transformers.AutoModel.from_config(settings)
     rows = tmp_path / "rows.jsonl"
-    row = {"id": "a", "premise": "w1", "hypothesis": "w2", "label": "neutral"}
+    row = {"id": "a", "premise": "w1", "hypothesis": "w2", "label": "contradiction"}
     rows.write_text(json.dumps(row))
     for folder, expected in ((tmp_path / "bare", "w1\nw2"), (tmp_path / "classifier", "w1w2")):
         made.save_pretrained(folder)

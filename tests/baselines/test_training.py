@@ -342,7 +342,7 @@ def test_markers_become_tokens_of_their_own(rows, tmp_path):
     from nlihub.baselines.systems.encoders import Encoder
 
     path = tmp_path / "marked.jsonl"
-    row = {"id": "a", "premise": "w1", "hypothesis": "<re> w2 <er> w3", "label": "neutral"}
+    row = {"id": "a", "premise": "w1", "hypothesis": "<re> w2 <er> w3", "label": "contradiction"}
     path.write_text(json.dumps(row))
     model = write_encoder(tmp_path / "m")
     options = replace(FAST, special_tokens=("<re>", "<er>"))

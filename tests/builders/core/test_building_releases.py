@@ -112,6 +112,7 @@ def test_a_split_that_there_is_not(releases, split):
         ({"configs": ["acl"]}, "no config of scinli 'acl'. Known: acl_small, default"),
         ({"origin": "construct"}, "cannot be made with origin 'construct'; expected release"),
         ({"splits": "test"}, "'test' is a string; expected a list"),
+        ({"num_proc": 0}, "num_proc is 0; expected 1 or more"),
     ],
 )
 def test_parts_that_there_are_not(releases, tmp_path, arguments, message):

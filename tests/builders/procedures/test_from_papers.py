@@ -21,6 +21,7 @@ from datasets import load_dataset
 from nlihub.builders.core.options import BuildOptions
 from nlihub.builders.dataflow import rows as flow_rows
 from nlihub.builders.dataflow.work import read_corpus
+from nlihub.builders.procedures.papers import pairs
 from nlihub.builders.procedures.papers import run as papers_run
 from nlihub.builders.versions.card import card_template, version_blocks
 from nlihub.builders.versions.version import BuiltVersion, Manifest
@@ -171,6 +172,7 @@ class TestSameBytes:
         sizes = {"PART_ROWS": 100, "_YIELDED_ROWS": 7, "_RUN_ROWS": 30, "_RUN_SHARDS": 2}
         for name, n in sizes.items():
             monkeypatch.setattr(flow_rows, name, n)
+        monkeypatch.setattr(pairs, "_BLOCK_SENTENCES", 100)  # so a shard has several blocks
         for n in range(5):
             write_lines(tmp_path / "p" / f"{n}.jsonl", papers[n::5])
         again = from_papers("my_nli", tmp_path / "p", tmp_path / "b", num_proc=num_proc, **YEARS)

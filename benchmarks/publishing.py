@@ -54,7 +54,7 @@ class RandomRows:
     def batches(self, oddities: Any = None) -> Iterator[Any]:
         """The rows in order; see ``nlihub.builders.core.base.Rows``."""
         from nlihub.builders.core.base import Batch
-        from nlihub.builders.core.encode import encode
+        from nlihub.builders.core.schema import encode
         from nlihub.builders.open_spacenli import OpenSpaceNLI
 
         letters = list("etaoinshrdlucmfwypvbgkqjxz")

@@ -31,19 +31,18 @@ from nlihub.builders.core.keyed import draw, order_preserving
 from nlihub.builders.core.schema import SPLITS, uniform_features
 from nlihub.builders.core.sql import open_database
 from nlihub.builders.core.workers import map_in_order
-from nlihub.builders.dataflow.order import OrderedRows
-from nlihub.builders.dataflow.tables import ROWS, encode_rows, rows_schema
-from nlihub.builders.dataflow.work import LocalEngine, Shard, Work
-from nlihub.builders.procedures.papers.choose import (
+from nlihub.builders.dataflow.rows import ROWS, OrderedRows, encode_rows, rows_schema
+from nlihub.builders.dataflow.work import Engine, Shard, Work
+from nlihub.builders.procedures.papers.declaration import EXTRA, paper_configs
+from nlihub.builders.procedures.papers.read import PAIRS, PAPERS, SCHEMAS
+from nlihub.builders.procedures.papers.recipe import LinkingPhrases
+from nlihub.builders.procedures.papers.run import (
     PAIR_STATEMENTS,
     PAPER_STATEMENTS,
     balance_statement,
     class_sizes,
     label_statement,
 )
-from nlihub.builders.procedures.papers.declaration import EXTRA, paper_configs
-from nlihub.builders.procedures.papers.phrases import LinkingPhrases
-from nlihub.builders.procedures.papers.read import PAIRS, PAPERS, SCHEMAS
 from nlihub.builders.procedures.splits import ByRatio
 
 PHRASES = LinkingPhrases.read()
@@ -149,7 +148,7 @@ def choose(folder: Path, num_proc: int) -> tuple[Work, list[Path]]:
     results = folder / "results"
     results.mkdir(exist_ok=True)
     with open_database(results) as database:
-        work = Work(LocalEngine(num_proc), shards, results, database)
+        work = Work(Engine(num_proc), shards, results, database)
         work.add_tables((PAPERS, PAIRS), [shard.folder for shard in shards])
         work.select([*PAPER_STATEMENTS, *PAIR_STATEMENTS, label_statement(PHRASES, DOMAINS)])
         query = "SELECT split, domain, label, COUNT(*) FROM taken_pairs GROUP BY ALL"

@@ -18,7 +18,7 @@ from pathlib import Path
 
 import pyarrow.parquet as pq
 from nlihub.builders.core.base import BuildOptions
-from nlihub.builders.procedures.patterns.recipe import SamplingConfig
+from nlihub.builders.procedures.patterns.declaration import SamplingConfig
 from nlihub.builders.procedures.patterns.run import encode_samples
 from nlihub.builders.procedures.patterns.sampling import sample_bank
 from nlihub.builders.spacenli import SpaceNLI

@@ -62,8 +62,7 @@ def write_version(folder: Path, n_rows: int) -> None:
     """Writes a sound version of so many rows."""
     from nlihub.builders.core.sql import open_database
     from nlihub.builders.procedures.procedure import declared_builder
-    from nlihub.builders.versions.manifest import Manifest, ParquetShard, Split
-    from nlihub.builders.versions.version import BuiltVersion
+    from nlihub.builders.versions.version import BuiltVersion, Manifest, ParquetShard, Split
     from nlihub.builders.versions.write import shard_name, write_texts
 
     builder = declared_builder(DECLARATION, construction=CONSTRUCTION)
@@ -126,8 +125,8 @@ def _digest(batches: Iterator[pa.RecordBatch]) -> str:
 
 def _write_file(folder: Path, name: str, number: int, n_rows: int, hashes: str) -> dict[str, Any]:
     """Writes one file of rows, and its rows' hashes elsewhere."""
-    from nlihub.builders.core.encode import encode
     from nlihub.builders.core.row_digests import row_hashes
+    from nlihub.builders.core.schema import encode
     from nlihub.builders.procedures.procedure import declared_builder
     from nlihub.loaders.hashing import hash_file
 

@@ -28,9 +28,9 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
-from nlihub.builders.core.base import Batch, NLIBuilder, RowsPart
-from nlihub.builders.core.encode import encode
+from nlihub.builders.core.base import Batch, NLIBuilder, Rows, RowsPart
 from nlihub.builders.core.options import BuildOptions
+from nlihub.builders.core.schema import encode
 from nlihub.builders.core.spec import DatasetSpec
 from nlihub.builders.core.workers import map_in_order
 from nlihub.builders.versions.version import BuiltVersion
@@ -92,7 +92,7 @@ class MadePart:
 
 
 @dataclass(frozen=True)
-class MadeRows:
+class MadeRows(Rows):
     """Parts, the peak of memory after each, in MB, and the seconds that making its rows took."""
 
     parts: list[MadePart]
@@ -103,11 +103,13 @@ class MadeRows:
     sources: tuple[()] = ()
     parameters: dict[str, Any] = field(default_factory=dict)
 
-    def batches(self, oddities: Any = None) -> Iterator[Batch]:
+    def batches(self) -> Iterator[Batch]:
         """Yield all rows."""
         return (batch for part in self.parts for batch in part.batches())
 
-    def write_parts(self, write: Callable[[RowsPart, Path], None], key: str) -> list[Path]:
+    def write_parts(
+        self, write: Callable[[RowsPart, Path], None], folder: Path, key: str
+    ) -> list[Path]:
         """Write every part."""
         folders = [self.folder / f"{part.number}" for part in self.parts]
         job = partial(_write, write)

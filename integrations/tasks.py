@@ -16,9 +16,8 @@ from ..baselines.systems.prompting.prompts import FORMS, Prompt, Shot, draw_exem
 from ..builders.core.options import BuildOptions, check_config
 from ..builders.core.registry import builders, get_builder
 from ..builders.core.spec import DatasetSpec
-from ..builders.versions.manifest import FILE_NAME as MANIFEST
 from ..builders.versions.open import ensure_built
-from ..builders.versions.version import BuiltVersion
+from ..builders.versions.version import MANIFEST, BuiltVersion
 from ..loaders.atomic_write import whole_folder
 from ..loaders.errors import SourceNotFoundError, UnknownNameError, UsageError
 from ..loaders.paths import default_cache_dir, local_path

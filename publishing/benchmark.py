@@ -12,7 +12,7 @@ from typing import Any
 import yaml
 
 from ..builders.core.spec import DatasetSpec
-from ..builders.versions.manifest import Manifest
+from ..builders.versions.version import Manifest
 
 FILE_NAME = "eval.yaml"
 #: The split that a benchmark scores.

@@ -11,8 +11,7 @@ from enum import IntEnum
 from datasets import Version
 
 from ..builders.core.row_digests import both_digests, row_hashes
-from ..builders.versions.manifest import Manifest, Split
-from ..builders.versions.version import BuiltVersion
+from ..builders.versions.version import BuiltVersion, Manifest, Split
 from ..loaders.atomic_write import working_folder
 from ..loaders.errors import UsageError, VersionError
 from ..loaders.paths import default_cache_dir

@@ -12,10 +12,8 @@ from ..builders.versions.card import (
     split_card,
     version_blocks,
 )
-from ..builders.versions.manifest import FILE_NAME as MANIFEST
-from ..builders.versions.manifest import Manifest
 from ..builders.versions.verify import require_verified
-from ..builders.versions.version import BuiltVersion
+from ..builders.versions.version import MANIFEST, BuiltVersion, Manifest
 from ..loaders.errors import UsageError, VersionError
 from ..loaders.hashing import identify
 from .benchmark import FILE_NAME as BENCHMARK

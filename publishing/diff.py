@@ -10,8 +10,7 @@ import pyarrow.parquet as pq
 
 from ..builders.core.row_digests import row_hashes
 from ..builders.core.sql import Database, open_database
-from ..builders.versions.manifest import Manifest
-from ..builders.versions.version import BuiltVersion
+from ..builders.versions.version import BuiltVersion, Manifest
 from ..loaders.errors import UsageError, VerificationError
 from ..loaders.paths import default_cache_dir
 from ..loaders.progress import progress_bar

@@ -9,8 +9,8 @@ from typing import Literal, TypeVar
 from huggingface_hub import CollectionItem, HfApi
 
 from ..builders.core.registry import builders, get_builder
-from ..builders.versions.manifest import FILE_NAME as MANIFEST
 from ..builders.versions.open import PathLike, open_version
+from ..builders.versions.version import MANIFEST
 from ..loaders.errors import NLIHubError
 from ..loaders.paths import local_path
 from ..loaders.progress import Tell, silent

@@ -17,7 +17,7 @@ from typing import Any
 import datasets
 
 from ..builders.core.row_digests import both_digests, row_hashes
-from ..builders.versions.manifest import Manifest
+from ..builders.versions.version import Manifest
 from ..loaders.atomic_write import working_folder
 from ..loaders.errors import HubError
 from ..loaders.network import is_passing

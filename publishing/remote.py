@@ -15,10 +15,8 @@ from datasets import Version
 from huggingface_hub import hf_hub_download, try_to_load_from_cache
 
 from ..builders.core.options import check_split
-from ..builders.versions.manifest import FILE_NAME as MANIFEST
-from ..builders.versions.manifest import Manifest
 from ..builders.versions.open import check_arguments, check_streamable, needed_splits
-from ..builders.versions.version import BuiltVersion
+from ..builders.versions.version import MANIFEST, BuiltVersion, Manifest
 from ..loaders.errors import (
     ChecksumError,
     HubError,

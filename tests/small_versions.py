@@ -1,9 +1,9 @@
 """Versions of a few rows that a test writes by hand."""
 
 import pyarrow as pa
-from nlihub.builders.core.base import Batch, NLIBuilder
-from nlihub.builders.core.encode import encode
+from nlihub.builders.core.base import Batch, NLIBuilder, Rows
 from nlihub.builders.core.options import BuildOptions
+from nlihub.builders.core.schema import encode
 from nlihub.builders.versions.write import build_version
 
 ROW = {"premise": "A.", "hypothesis": "B.", "group": None, "category": None, "source": None}
@@ -18,11 +18,11 @@ def build_rows(folder, spec, splits):
         splits: For each split its rows; what a row does not say is as in ``ROW``.
     """
 
-    class SmallRows:
+    class SmallRows(Rows):
         sources = tuple({"url": f"{split}.csv", "bytes": 1, "sha256": "0" * 64} for split in splits)
         parameters = {}  # noqa: RUF012
 
-        def batches(self, oddities=None):
+        def batches(self):
             for split, rows in splits.items():
                 whole = [
                     {"id": f"{split}-{n}", "domain": spec.domains[0], **ROW, **row}

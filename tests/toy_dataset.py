@@ -11,8 +11,8 @@ from dataclasses import dataclass, field, replace
 
 import pyarrow as pa
 from nlihub.builders import open_spacenli
-from nlihub.builders.core.base import Batch
-from nlihub.builders.core.encode import encode
+from nlihub.builders.core.base import Batch, Rows
+from nlihub.builders.core.schema import encode
 from nlihub.builders.core.spec import ConfigSpec
 
 from nlihub.cli import main
@@ -48,14 +48,14 @@ def rows():
 
 
 @dataclass(frozen=True)
-class ToyRows:
+class ToyRows(Rows):
     """The rows, one of three to train, the others to test."""
 
     keys: frozenset
     sources: list = field(default_factory=list)
     parameters: dict = field(default_factory=dict)
 
-    def batches(self, oddities=None) -> Iterator[Batch]:
+    def batches(self) -> Iterator[Batch]:
         """All in one batch; see ``Rows``."""
         made = rows()
         table = encode(

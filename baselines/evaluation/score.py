@@ -12,8 +12,8 @@ import pyarrow.compute as pc
 
 from ...builders.core.options import check_config, check_split
 from ...builders.core.registry import builders, get_builder
-from ...builders.versions.manifest import FILE_NAME as MANIFEST
 from ...builders.versions.open import PathLike, open_version
+from ...builders.versions.version import MANIFEST
 from ...loaders.atomic_write import whole_file
 from ...loaders.errors import (
     PredictionsError,

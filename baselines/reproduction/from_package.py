@@ -6,7 +6,7 @@ from typing import Any
 
 from ...builders.procedures.abstracts.generate.generate import GenerationSettings
 from ...builders.procedures.abstracts.mechanisms.mechanism import read_phrases
-from ...builders.procedures.papers.phrases import LinkingPhrases
+from ...builders.procedures.papers.recipe import LinkingPhrases
 from ..systems.prompting.prompts import FORMS, get_prompt
 from .entries import Entry
 from .inputs import Inputs

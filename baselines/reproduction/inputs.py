@@ -5,8 +5,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from ...builders.core.registry import get_builder
-from ...builders.versions.manifest import FILE_NAME as MANIFEST
-from ...builders.versions.manifest import Manifest
+from ...builders.versions.version import MANIFEST, Manifest
 from ...loaders.errors import SourceNotFoundError, UsageError
 from ...loaders.fetching.catalogue import list_sources
 from ...loaders.fetching.local import find_local

@@ -13,9 +13,8 @@ import pyarrow.parquet as pq
 from ...builders.core.options import BuildOptions, check_config, check_split
 from ...builders.core.registry import builders, get_builder
 from ...builders.core.schema import SPLITS
-from ...builders.versions.manifest import FILE_NAME as MANIFEST
 from ...builders.versions.open import ensure_built
-from ...builders.versions.version import BuiltVersion
+from ...builders.versions.version import MANIFEST, BuiltVersion
 from ...loaders.errors import SchemaError, SourceNotFoundError, UsageError
 from ...loaders.paths import local_path
 from ...metrics.inputs.files import SUFFIXES

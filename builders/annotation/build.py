@@ -18,8 +18,7 @@ import pyarrow.compute as pc
 from ...loaders.errors import CorpusError, UsageError
 from ...loaders.hashing import hash_file
 from ...loaders.paths import local_path
-from ...loaders.releases import Oddities
-from ..core.base import Batch
+from ..core.base import Batch, Rows
 from ..core.keyed import keyed_number
 from ..core.options import BuildOptions, Key
 from ..core.schema import uniform_features
@@ -167,7 +166,7 @@ def _assign_splits(version: BuiltVersion, review: Review) -> dict[Key, list[str]
 
 
 @dataclass(frozen=True)
-class AnnotatedRows:
+class AnnotatedRows(Rows):
     """The rows of a version, its evaluation splits cut to confirmed pairs; see ``Rows``.
 
     Attributes:
@@ -184,8 +183,8 @@ class AnnotatedRows:
     sources: list[Mapping[str, Any]]
     parameters: Mapping[str, Any]
 
-    def batches(self, oddities: dict[str, Oddities] | None = None) -> Iterator[Batch]:
-        """Yield the rows in the order of the version; no oddities are counted."""
+    def batches(self) -> Iterator[Batch]:
+        """Yield the rows in the order of the version."""
         spec = self.version.builder.SPEC
         schema = uniform_features(spec.labels, {**spec.extra, **ORIGINALS}).arrow_schema
         for split in self.version.manifest.configs[UNBALANCED]:

@@ -4,13 +4,14 @@ It is read without the ``datasets`` library and without pyarrow, which take long
 """
 
 import logging
-from abc import abstractmethod
+from abc import ABC, abstractmethod
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Protocol, TypeAlias, runtime_checkable
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
 
 from ...loaders.errors import Defect, ReleaseError
 from ...loaders.fetching import Source, SourceFile, list_sources, obtain_all
@@ -18,7 +19,7 @@ from ...loaders.fetching.obtain import HINT
 from ...loaders.releases import Oddities
 from .keyed import keyed_hash
 from .options import BuildOptions, Key
-from .schema import NULLABLE
+from .schema import NULLABLE, encode
 from .spec import DatasetSpec, count_values, differing_counts
 
 if TYPE_CHECKING:
@@ -43,62 +44,48 @@ class Batch:
     table: "pa.Table"
     members: "Mapping[Key, pa.BooleanArray | None]"
 
-    def select(self, key: Key) -> "pa.Table":
-        """Return the rows that belong to a split of a config, in order."""
-        member = self.members[key]
-        return self.table if member is None else self.table.filter(member)
 
+class RowsPart(ABC):
+    """A part of the rows of a dataset; it can be sent to another process or machine."""
 
-class Rows(Protocol):
-    """The rows of a dataset, read or made once for all its configs."""
-
-    @property
-    def sources(self) -> list[Mapping[str, Any]]:
-        """The source files: url, bytes and sha256 of each."""
-        ...
-
-    @property
-    def parameters(self) -> Mapping[str, Any]:
-        """Seeds and numbers that the rows depend on."""
-        ...
-
-    def batches(self, oddities: dict[str, Oddities] | None = None) -> Iterator[Batch]:
+    @abstractmethod
+    def batches(self) -> Iterator[Batch]:
         """Yield the rows in order, each exactly once whatever the number of configs that have it.
-
-        Args:
-            oddities: For each source file counts of what is odd in it, to fill; None counts
-                nothing.
 
         Raises:
             NLIHubError: A source is malformed, or does not hold what it should.
         """
-        ...
 
 
-class RowsPart(Protocol):
-    """A part of the rows of a dataset; it can be sent to another process or machine."""
+class Rows(RowsPart):
+    """The rows of a dataset, read or made once for all its configs.
 
-    def batches(self) -> Iterator[Batch]:
-        """Yield the rows of the part in order; see ``Rows.batches``."""
-        ...
+    Attributes:
+        sources: The source files: url, bytes and sha256 of each.
+        parameters: Seeds and numbers that the rows depend on.
+        oddities: For each source file counts of what is odd in it, as far as its rows are read.
+    """
 
+    sources: Sequence[Mapping[str, Any]]
+    parameters: Mapping[str, Any]
+    oddities: Mapping[str, Oddities] = MappingProxyType({})
 
-@runtime_checkable
-class PartedRows(Rows, Protocol):
-    """Rows that are too many for one process: they are made and written part by part."""
-
-    def write_parts(self, write: Callable[[RowsPart, Path], None], key: str) -> list[Path]:
-        """Write every part into a folder of its own, in processes of this machine or on a cluster.
+    def write_parts(
+        self, write: Callable[[RowsPart, Path], None], folder: Path, key: str
+    ) -> list[Path]:
+        """Write the rows: in one part, or where they are many, part by part on all processes.
 
         Args:
             write: Writes a part into an empty folder; it can be sent to another process.
+            folder: An empty folder, for rows in one part.
             key: Names what the files depend on besides the rows: a part that an interrupted run
                 wrote by the same key is not written again.
 
         Returns:
-            The folders, in the order of the parts, which is the order of the rows.
+            The folder of each part, in the order of the rows.
         """
-        ...
+        write(self, folder)
+        return [folder]
 
 
 class NLIBuilder:
@@ -282,7 +269,7 @@ class ReleaseBuilder(NLIBuilder):
 
 
 @dataclass(frozen=True)
-class ReleaseRows:
+class ReleaseRows(Rows):
     """The rows of release files.
 
     Attributes:
@@ -290,21 +277,22 @@ class ReleaseRows:
         files: The local file of each part.
         keys: The splits of configs that are wanted.
         spec: The declaration of the dataset.
-        parameters: Nothing: a release has no seeds.
+        oddities: See ``Rows``.
     """
 
     parts: Sequence[Part]
     files: Sequence[SourceFile]
     keys: frozenset[Key]
     spec: DatasetSpec
-    parameters: Mapping[str, Any] = field(default_factory=dict)
+    oddities: dict[str, Oddities] = field(default_factory=dict)
+    parameters: Mapping[str, Any] = field(default_factory=dict)  # a release has no seeds
 
     @property
-    def sources(self) -> list[Mapping[str, Any]]:
+    def sources(self) -> Sequence[Mapping[str, Any]]:  # type: ignore[override]
         """The files: where each is published, its size and its hash."""
         return [file.entry for file in self.files]
 
-    def batches(self, oddities: dict[str, Oddities] | None = None) -> Iterator[Batch]:
+    def batches(self) -> Iterator[Batch]:
         """Yield the rows of each file in the order of the release; see ``Rows``.
 
         Raises:
@@ -313,7 +301,7 @@ class ReleaseRows:
             ChecksumError: A file was changed while it was read.
         """
         for part, file in zip(self.parts, self.files, strict=True):
-            counts = None if oddities is None else Oddities()
+            counts = self.oddities[f"{part.source.dataset}/{file.variant.path}"] = Oddities()
             try:
                 yield from self._read(part, file, counts)
             except ReleaseError as error:
@@ -324,10 +312,8 @@ class ReleaseRows:
                     f"The file was downloaded from {file.address}, and is removed again. Try again "
                     f"later, or {HINT}",
                 ) from error
-            if oddities is not None and counts is not None:
-                oddities[f"{part.source.dataset}/{file.variant.path}"] = counts
 
-    def _read(self, part: Part, file: SourceFile, oddities: Oddities | None) -> Iterator[Batch]:
+    def _read(self, part: Part, file: SourceFile, oddities: Oddities) -> Iterator[Batch]:
         import pyarrow as pa  # takes long to import
         import pyarrow.compute as pc
 
@@ -385,8 +371,6 @@ def _encode(columns: Columns, id_prefix: str, features: Any, schema: "pa.Schema"
     """Encode columns; the order does not matter, and those that may be null may be missing."""
     import pyarrow as pa
     import pyarrow.compute as pc
-
-    from .encode import encode
 
     n_rows = len(columns["id"])
     given = {**dict.fromkeys(NULLABLE, pa.nulls(n_rows)), **columns}

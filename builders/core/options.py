@@ -1,8 +1,11 @@
-"""The options of a build: where its sources are, its origin, and the part to make."""
+"""The options of a build, and how the command line reads options of several values."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Annotated, Any
+
+from cyclopts import Parameter
 
 from ...loaders.errors import UnknownNameError, UsageError
 from ...loaders.paths import default_cache_dir
@@ -36,6 +39,9 @@ class BuildOptions:
     splits: tuple[str, ...] = ()
     origin: str | None = None
     sample: float = 1.0
+
+    def __post_init__(self) -> None:
+        check_num_proc(self.num_proc)
 
     def wanted(self, spec: DatasetSpec) -> Mapping[str, tuple[str, ...]]:
         """Return the splits to make, by config, in the order of the declaration.
@@ -75,6 +81,17 @@ class BuildOptions:
         return frozenset((c, s) for c, splits in self.wanted(spec).items() for s in splits)
 
 
+def check_num_proc(num_proc: int) -> int:
+    """Return the number of processes to use, if it is 1 or more.
+
+    Raises:
+        UsageError: It is less than 1.
+    """
+    if num_proc < 1:
+        raise UsageError(f"num_proc is {num_proc}; expected 1 or more.")
+    return num_proc
+
+
 def check_config(spec: DatasetSpec, config: str) -> str:
     """Return the name of a config to build, if the dataset has it.
 
@@ -102,3 +119,53 @@ def check_split(split: str, known: Sequence[str], of: str = "split") -> str:
     if split in ("dev", "val", "valid") and "validation" in known:
         raise UnknownNameError(f"There is no {of} {split!r}. Did you mean 'validation'?")
     raise UnknownNameError.of(of, split, known)
+
+
+# ---- options of several values ------------------------------------------------------------------
+
+
+def read_by(parse: Callable[[str], Any], metavar: str) -> Parameter:
+    """Return how the command line reads an option that a function parses.
+
+    Args:
+        parse: Turns the text into the value, and raises ``UsageError``.
+        metavar: The form of the text in ``--help``.
+    """
+    return Parameter(
+        converter=lambda _, tokens: parse(tokens[0].value),
+        n_tokens=1,
+        accepts_keys=False,
+        allow_repeating=False,
+        metavar=metavar,
+    )
+
+
+def parse_names(text: str) -> tuple[str, ...]:
+    """Parse names that are separated by commas.
+
+    Raises:
+        UsageError: A name is empty.
+    """
+    names = tuple(name.strip() for name in text.split(","))
+    if not all(names):
+        raise UsageError(f"{text!r} is not a list of names separated by commas.")
+    return names
+
+
+def parse_quotas(text: str) -> Mapping[str, int]:
+    """Parse a number for each split: ``validation=500,test=1000``.
+
+    Raises:
+        UsageError: The text has another form.
+    """
+    found = {}
+    for part in text.split(","):
+        split, _, number = part.partition("=")
+        if not number.strip().isdecimal():
+            raise UsageError(f"{part!r} is not a quota; expected SPLIT=N, as in test=200.")
+        found[split.strip()] = int(number)
+    return found
+
+
+#: Names that the command line takes separated by commas.
+Names = Annotated[tuple[str, ...], read_by(parse_names, "A,...")]

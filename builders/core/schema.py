@@ -1,10 +1,16 @@
-"""The uniform schema: the same columns, types and order in every config of every dataset."""
+"""The uniform schema: the same columns, types and order in every config of every dataset.
+
+A declaration reads it without pyarrow and ``datasets``, which take long to import.
+"""
 
 import re
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+from ...loaders.errors import SchemaError
+
 if TYPE_CHECKING:
+    import pyarrow as pa
     from datasets import Features
 
 #: The only names of splits.
@@ -25,7 +31,7 @@ COLUMNS = {
 }
 NULLABLE = ("group", "category", "source")
 #: The columns that hold a value in every row, which is no empty text.
-REQUIRED = tuple(name for name in COLUMNS if name not in NULLABLE)
+REQUIRED = ("id", "premise", "hypothesis", "label", "domain")
 #: The columns with the texts of a row.
 TEXTS = ("premise", "hypothesis")
 
@@ -75,3 +81,71 @@ def _feature(kind: ColumnType) -> Any:
     if isinstance(kind, Mapping):
         return {name: _feature(field) for name, field in kind.items()}
     return List(_feature(kind[0]))
+
+
+# ---- encoding ----------------------------------------------------------------------------------
+
+
+def encode(
+    columns: Mapping[str, Any], features: "Features", schema: "pa.Schema | None" = None
+) -> "pa.Table":
+    """Encode columns as a table of the uniform schema: nothing is dropped, filled in or coerced.
+
+    Args:
+        columns: For every feature its values, n of each; the labels as strings.
+        features: Those of ``uniform_features``.
+        schema: Their Arrow schema, where it is at hand: making it takes long for a small batch.
+
+    Raises:
+        SchemaError: A column is missing, unknown or of another length, a label is not of the
+            label set, a value is null where it may not be, or of another type.
+    """
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    if list(columns) != list(features):
+        raise SchemaError(f"The columns are {list(columns)}, expected {list(features)}.")
+    lengths = {name: len(values) for name, values in columns.items()}
+    if len(set(lengths.values())) > 1:
+        raise SchemaError(f"The columns differ in length: {lengths}.")
+    schema = schema or features.arrow_schema
+    arrays = []
+    for name, values in columns.items():
+        if name == "label":
+            labels, given = features["label"].names, _array(name, values, pa.string())
+            ids = pc.index_in(given, pa.array(labels, pa.string()))
+            if (row := pc.index(pc.is_null(ids), True).as_py()) >= 0:
+                raise SchemaError(
+                    f"Label {given[row].as_py()!r} in row {row} is not one of {', '.join(labels)}."
+                )
+            arrays.append(ids.cast(schema.field(name).type))
+            continue
+        arrays.append(_array(name, values, schema.field(name).type))
+        if name in REQUIRED:
+            missing = pc.or_kleene(pc.is_null(arrays[-1]), pc.equal(arrays[-1], ""))
+            if (row := pc.index(missing, True).as_py()) >= 0:
+                raise SchemaError(f"Column {name!r} has no value in row {row}.")
+    return pa.Table.from_arrays(arrays, schema=schema)
+
+
+def _array(name: str, values: Any, expected: "pa.DataType") -> "pa.Array":
+    """Return values as an array of the expected type, if they are of that type.
+
+    ``pa.array(values, type)`` alone would turn 2.5 into 2 and True into 1.
+    """
+    import pyarrow as pa
+
+    def is_same_kind(found: pa.DataType, expected: pa.DataType) -> bool:
+        if pa.types.is_null(found) or found == expected:
+            return True
+        if pa.types.is_list(found) and pa.types.is_list(expected):
+            return is_same_kind(found.value_type, expected.value_type)
+        return bool(pa.types.is_integer(found) and pa.types.is_integer(expected))
+
+    try:
+        array = values if isinstance(values, pa.Array) else pa.array(values)
+        if not is_same_kind(array.type, expected):
+            raise SchemaError(f"Column {name!r} has values of type {array.type}, not {expected}.")
+        return array.cast(expected)
+    except pa.ArrowException as error:
+        raise SchemaError(f"Column {name!r}: {error}") from None

@@ -57,13 +57,17 @@ class Shard:
 
 
 class Engine:
-    """Works on a corpus: in processes of this machine, or on a cluster.
+    """Works on a corpus in processes of this machine, where no subclass does on a cluster.
 
     Attributes:
         folder: Where working files are kept; None takes the cache.
+        num_proc: Number of processes.
     """
 
     folder: Path | None = None
+
+    def __init__(self, num_proc: int) -> None:
+        self.num_proc = num_proc
 
     def map(
         self, job: Callable[[Item], Result], items: Sequence[Item]
@@ -74,7 +78,7 @@ class Engine:
             job: What to do with an item; it can be sent to another process or machine.
             items: The items.
         """
-        raise NotImplementedError
+        return map_in_order(job, items, self.num_proc)
 
     def write(self, query: str, tables: Tables, folder: Path, database: Database) -> None:
         """Write the rows of a query over tables into an empty folder, as some Parquet files.
@@ -86,19 +90,6 @@ class Engine:
             database: Has the tables; runs the query where the engine has no SQL of its own.
         """
         database.write(query, folder)
-
-
-@dataclass(frozen=True)
-class LocalEngine(Engine):
-    """Works in a number of processes of this machine."""
-
-    num_proc: int
-
-    def map(
-        self, job: Callable[[Item], Result], items: Sequence[Item]
-    ) -> Generator[Result, None, None]:
-        """Yield what a job returns for each item, in order; see ``Engine``."""
-        return map_in_order(job, items, self.num_proc)
 
 
 @dataclass(frozen=True)
@@ -196,7 +187,7 @@ def read_corpus(
         shard_bytes: Least size of a shard, in bytes: files are put together, so that small ones
             cost little.
     """
-    engine = engine or LocalEngine(options.num_proc)
+    engine = engine or Engine(options.num_proc)
     libraries = [f"{name} {version(name)}" for name in _LIBRARIES]
     key = _hash([code_hash(*ROW_CODE), libraries, read.__class__.__name__, identity])
     place = (engine.folder or options.cache_dir) / "construct" / key

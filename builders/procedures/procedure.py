@@ -87,7 +87,10 @@ class About:
         title = self.pretty_name or name.replace("_", " ").title()
         holders = self.copyright or f"Copyright the authors of {material}"
         if self.citation is not None:
-            citation = _read(Path(self.citation))
+            try:
+                citation = local_path(self.citation).read_text(encoding="utf-8")
+            except (OSError, UnicodeDecodeError) as error:
+                raise UsageError(f"{self.citation} cannot be read: {error}") from error
         else:
             note = f"Made with nlihub, by the procedure of {credit}"
             key = name.replace("_", "-")
@@ -103,13 +106,6 @@ def check_domain(domain: str) -> None:
     """
     if not is_name(domain):
         raise UsageError(f"The domain is {domain!r}; expected small letters, digits and _.")
-
-
-def _read(path: Path) -> str:
-    try:
-        return local_path(path).read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise UsageError(f"{path} cannot be read: {error}") from error
 
 
 @Parameter(name="*")
@@ -268,26 +264,15 @@ def show_probe(found: Mapping[str, Any]) -> Iterator[str]:
     yield markdown_table(["rows of", "number", "right %", "of others %"], rows)
 
 
-def find_recipe(procedure: str) -> type[Recipe]:
-    """Return the kind of recipe of a procedure."""
-    kind: type[Recipe] = _find(procedure, "recipe", f"{procedure.title()}Recipe")
-    return kind
+def find(procedure: str, what: str) -> Any:
+    """Return a part of a procedure, whose module is imported only now.
 
-
-def find_declaration(procedure: str) -> type[Declaration]:
-    """Return the kind of declaration of a procedure."""
-    kind: type[Declaration] = _find(procedure, "declaration", f"{procedure.title()}Declaration")
-    return kind
-
-
-def find_run(procedure: str) -> RunProcedure:
-    """Return the function that makes a dataset by a procedure."""
-    function: RunProcedure = _find(procedure, "run", "run")
-    return function
-
-
-def _find(procedure: str, module: str, name: str) -> Any:
-    return getattr(import_module(f".{procedure}.{module}", __package__), name)
+    Args:
+        procedure: Name of the procedure.
+        what: ``recipe`` or ``declaration``, for the class, or ``run``, for the function.
+    """
+    module = import_module(f".{procedure}.{what}", __package__)
+    return getattr(module, what if what == "run" else f"{procedure.title()}{what.title()}")
 
 
 def declared_builder(
@@ -338,7 +323,7 @@ def _parse(found: Mapping[str, Any]) -> Declaration:
             "Was it made by a newer nlihub?"
         )
     try:
-        declaration = find_declaration(procedure).parse(found)
+        declaration: Declaration = find(procedure, "declaration").parse(found)
         declaration.spec()
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         raise VerificationError(f"The manifest's declaration is malformed: {error!r}.") from error

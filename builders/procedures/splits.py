@@ -17,8 +17,8 @@ from cyclopts import Parameter
 
 from ...loaders.errors import UsageError
 from ..core.keyed import keyed_number
+from ..core.options import read_by
 from ..core.schema import SPLITS
-from .options import read_by
 from .procedure import check_domain
 
 #: Why a paper is in no split.

@@ -21,8 +21,8 @@ from ..core.base import NLIBuilder
 from ..core.markdown import markdown_table
 from ..core.schema import COLUMNS, SPLITS
 from ..core.spec import LICENSES, DatasetSpec
-from .manifest import Manifest
 from .row_tables import Statistics
+from .version import Manifest
 
 _BLOCK = re.compile(
     r"(?P<begin><!-- nlihub:begin (?P<name>\w+) -->\n)"

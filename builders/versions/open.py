@@ -24,8 +24,7 @@ from ...loaders.paths import advise_on_cache, default_cache_dir, local_path
 from ..core.base import ROW_CODE, NLIBuilder
 from ..core.options import BuildOptions, check_split
 from ..core.registry import NAMESPACE, find_builder, get_builder
-from .manifest import FILE_NAME as MANIFEST
-from .version import BuiltVersion
+from .version import MANIFEST, BuiltVersion
 from .write import build_version
 
 PathLike = str | Path
@@ -48,25 +47,8 @@ def ensure_built(builder: type[NLIBuilder], options: BuildOptions) -> BuiltVersi
         NLIHubError: The sources are missing, not the pinned ones, or malformed.
     """
     spec = builder.SPEC
-    folder = options.cache_dir / "built" / f"{spec.version}-{_key(builder, options)[:16]}"
-    target = folder / spec.name
-    if _is_whole(target):
-        if builder.wanted_sources(options):
-            builder.read_unknown_sources(options)
-        return BuiltVersion(target)
-    folder.mkdir(parents=True, exist_ok=True)
-    with FileLock(folder / f".{spec.name}.lock"):  # another process may do it meanwhile
-        if not _is_whole(target):
-            shutil.rmtree(target, ignore_errors=True)  # damaged, if it is there
-            build_version(builder, folder, options)
-    return BuiltVersion(target)
-
-
-def _key(builder: type[NLIBuilder], options: BuildOptions) -> str:
-    """Return a hash of what rows are made of: sources, choice, and code that makes rows.
-
-    Nothing is downloaded for it where the content of the sources is known.
-    """
+    # The version is found by what its rows are made of: sources, choice, and code that makes rows.
+    # Nothing is downloaded for it where the content of the sources is known.
     sources = builder.wanted_sources(options)
     downloads = [
         next((v for v in source.variants if v.locations), source.variants[0]) for source in sources
@@ -75,11 +57,23 @@ def _key(builder: type[NLIBuilder], options: BuildOptions) -> str:
         identities = [variant.sha256 or variant.git_blob for variant in downloads]
     else:
         identities = [file.identity for file in builder.find_sources(options)]
-    wanted = {config: list(splits) for config, splits in options.wanted(builder.SPEC).items()}
+    wanted = {config: list(splits) for config, splits in options.wanted(spec).items()}
     modules = sorted(Path(inspect.getfile(builder)).parent.glob("*.py"))  # one reads another
     code = [code_hash(*ROW_CODE), *map(hash_file, modules)]
     parts = [code, list(map(repr, sources)), identities, wanted]
-    return hashlib.sha256(json.dumps(parts).encode()).hexdigest()
+    key = hashlib.sha256(json.dumps(parts).encode()).hexdigest()[:16]
+    folder = options.cache_dir / "built" / f"{spec.version}-{key}"
+    target = folder / spec.name
+    if _is_whole(target):
+        if sources:
+            builder.read_unknown_sources(options)
+        return BuiltVersion(target)
+    folder.mkdir(parents=True, exist_ok=True)
+    with FileLock(folder / f".{spec.name}.lock"):  # another process may do it meanwhile
+        if not _is_whole(target):
+            shutil.rmtree(target, ignore_errors=True)  # damaged, if it is there
+            build_version(builder, folder, options)
+    return BuiltVersion(target)
 
 
 def _is_whole(folder: Path) -> bool:
@@ -169,20 +163,7 @@ def build_options(
         if isinstance(names, str):
             raise UsageError(f"{names!r} is a string; expected a list of names.")
     path = local_path(folder).absolute() if folder is not None else None
-    return BuildOptions(
-        path, default_cache_dir(), check_num_proc(num_proc), tuple(configs), tuple(splits), origin
-    )
-
-
-def check_num_proc(num_proc: int) -> int:
-    """Return the number of processes to build a version with, if it is 1 or more.
-
-    Raises:
-        UsageError: It is less than 1.
-    """
-    if num_proc < 1:
-        raise UsageError(f"num_proc is {num_proc}; expected 1 or more.")
-    return num_proc
+    return BuildOptions(path, default_cache_dir(), num_proc, tuple(configs), tuple(splits), origin)
 
 
 def load_config(
@@ -206,14 +187,13 @@ def load_config(
 
     Raises:
         UsageError: An argument has no meaning here, or the split cannot be read.
-        UnknownNameError: There is no such split.
+        UnknownNameError: There is no such config or split.
         OutputError: The cache is somebody else's, or the disk is full.
         NLIHubError: The sources are missing, not the pinned ones, or malformed.
     """
     check_arguments(arguments)
-    [config] = options.configs
+    [(config, known)] = options.wanted(builder.SPEC).items()
     splits = needed_splits(split)
-    known = builder.SPEC.configs[config].splits
     for name in splits:
         check_split(name, known, f"split of {builder.SPEC.name}/{config}")
     if streaming:

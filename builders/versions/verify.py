@@ -31,7 +31,6 @@ from .card import (
     read_blocks,
     split_card,
 )
-from .manifest import OPTIONAL_FILES, TEXT_FILES, Split
 from .row_tables import (
     MAX_SHOWN,
     ROW_BITS,
@@ -40,7 +39,7 @@ from .row_tables import (
     measure_statistics,
     open_rows,
 )
-from .version import BuiltVersion
+from .version import OPTIONAL_FILES, TEXT_FILES, BuiltVersion, Split
 from .write import build_version, license_text, shard_name
 
 _NUMBER = re.compile(r"(0|[1-9]\d*)(\.(0|[1-9]\d*)){2}")
@@ -95,11 +94,6 @@ def check(
         return CHECKS[-1]
 
     return add
-
-
-def is_of_this_package(version: VersionUnderTest) -> bool:
-    """Return whether it is a version of a dataset of this package, not one that people made."""
-    return not version.manifest.declaration
 
 
 # ---- manifest and files ------------------------------------------------------------------------
@@ -303,12 +297,7 @@ def _published(version: VersionUnderTest) -> Iterator[tuple[str, str, PublishedC
             yield config, split, counts
 
 
-def has_published(version: VersionUnderTest) -> bool:
-    """Return whether the paper publishes counts of a split of the version."""
-    return any(True for _ in _published(version))
-
-
-@check(rows_have_their_digest, applies=has_published)
+@check(rows_have_their_digest, applies=lambda version: any(_published(version)))
 def rows_are_the_published_ones(version: VersionUnderTest) -> Iterator[str]:
     """Check that every split has as many rows as the paper publishes."""
     for config, split, published in _published(version):
@@ -317,7 +306,7 @@ def rows_are_the_published_ones(version: VersionUnderTest) -> Iterator[str]:
             yield f"{config}/{split}: {n:,}, published {expected:,} ({n - expected:+,})"
 
 
-@check(values_are_allowed, applies=has_published)
+@check(values_are_allowed, applies=lambda version: any(_published(version)))
 def counts_are_the_published_ones(version: VersionUnderTest) -> Iterator[str]:
     """Check classes, categories and domains of every split against the counts of the paper."""
     for config, split, published in _published(version):
@@ -376,7 +365,7 @@ def licence_and_citation_are_true(version: VersionUnderTest) -> Iterator[str]:
             yield f"{name} is not that of the dataset"
 
 
-@check(manifest_is_readable, applies=is_of_this_package)
+@check(manifest_is_readable, applies=lambda version: not version.manifest.declaration)
 def sources_are_those_of_the_dataset(version: VersionUnderTest) -> Iterator[str]:
     """Check that the manifest names the sources of one origin of the dataset.
 
@@ -477,7 +466,7 @@ def parts_that_are_missing(version: VersionUnderTest) -> Iterator[str]:
 def taken_on_trust(version: VersionUnderTest) -> Iterator[str]:
     """List what rests on the manifest alone: whoever rewrites it with the rows can change it."""
     manifest, builder = version.manifest, version.builder
-    if not is_of_this_package(version):
+    if manifest.declaration:
         yield "rows, declaration and counts of a construction; to prove them, construct it again"
     else:
         if version.sources is None:

@@ -21,15 +21,13 @@ from ...loaders.atomic_write import check_replaceable, whole_folder, working_fol
 from ...loaders.errors import OutputError, VerificationError
 from ...loaders.hashing import code_hash, hash_file, identify
 from ...loaders.progress import kept_when_interrupted
-from ...loaders.releases import Oddities
-from ..core.base import Batch, NLIBuilder, PartedRows, RowsPart
+from ..core.base import NLIBuilder, RowsPart
 from ..core.options import BuildOptions, Key
 from ..core.row_digests import ROW_HASH, both_digests, row_hashes
 from ..core.spec import DatasetSpec
 from .card import render_card
-from .manifest import Manifest, ParquetShard, Split
 from .row_tables import measure_statistics, open_rows
-from .version import BuiltVersion
+from .version import BuiltVersion, Manifest, ParquetShard, Split
 
 MAX_SHARD_BYTES = 500_000_000
 _ROW_GROUP_ROWS = 50_000
@@ -105,13 +103,8 @@ def write_rows(
     rows = builder.make_rows(options)
     keys = tuple((config, split) for config, splits in wanted.items() for split in splits)
     form = _Form(spec.features.arrow_schema, spec.labels, keys, max_shard_bytes)
-    oddities: dict[str, Oddities] = {}
     with working_folder(folder, ".parts-") as place:
-        if isinstance(rows, PartedRows):
-            parts = rows.write_parts(partial(_write_part, form), form.key)
-        else:
-            _write(form, rows.batches(oddities), place)
-            parts = [place]
+        parts = rows.write_parts(partial(_write_part, form), place, form.key)
         configs = _join_parts(parts, form, folder)
     return Manifest(
         dataset=spec.name,
@@ -122,7 +115,7 @@ def write_rows(
         configs=configs,
         sources=list(rows.sources),
         parameters=dict(rows.parameters),
-        oddities={name: dict(sorted(counts.items())) for name, counts in oddities.items()},
+        oddities={name: dict(sorted(counts.items())) for name, counts in rows.oddities.items()},
         made_with={
             "nlihub": installed_version("nlihub"),
             "builder": spec.version,
@@ -168,19 +161,16 @@ class _Form:
 
 
 def _write_part(form: _Form, part: RowsPart, folder: Path) -> None:
-    _write(form, part.batches(), folder)
-
-
-def _write(form: _Form, batches: Iterable[Batch], folder: Path) -> None:
-    """Check, hash and write rows, and say in a file what was written of each split."""
+    """Hash and write rows, and say in a file what was written of each split."""
     with ExitStack() as stack:
         splits = {key: stack.enter_context(_SplitWriter(folder, key, form)) for key in form.keys}
-        for batch in batches:
+        for batch in part.batches():
             found = b"".join(row_hashes(batch.table, form.labels))
             hashes = np.frombuffer(found, ROW_HASH)
             for key, member in batch.members.items():
+                table = batch.table if member is None else batch.table.filter(member)
                 chosen = ... if member is None else member.to_numpy(zero_copy_only=False)
-                splits[key].write(batch.select(key), hashes[chosen].tobytes())
+                splits[key].write(table, hashes[chosen].tobytes())
     written = {
         "/".join(key): {
             "arrow_bytes": split.arrow_bytes,

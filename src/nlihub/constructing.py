@@ -13,14 +13,14 @@ from .builders.dataflow.report import TooFewError
 from .builders.procedures.procedure import (
     About,
     Construction,
+    Declaration,
     Recipe,
+    RunProcedure,
     declared_builder,
-    find_declaration,
-    find_run,
+    find,
 )
-from .builders.versions.manifest import Manifest
-from .builders.versions.open import PathLike, check_num_proc
-from .builders.versions.version import BuiltVersion
+from .builders.versions.open import PathLike
+from .builders.versions.version import BuiltVersion, Manifest
 from .builders.versions.write import build_version, check_target
 from .loaders.errors import OutputError, UsageError, VerificationError
 from .loaders.paths import local_path
@@ -74,9 +74,10 @@ def construct(
         raise UsageError(f"{name} is the name of a dataset of this package; choose another.")
     if not 0 < sample <= 1:
         raise UsageError(f"The sample is {sample}; expected a share of the files, as in 0.01.")
-    options = BuildOptions(num_proc=check_num_proc(num_proc), sample=sample)
+    options = BuildOptions(num_proc=num_proc, sample=sample)
     begun = time.perf_counter()
-    kind = find_declaration(procedure)
+    kind: type[Declaration] = find(procedure, "declaration")
+    run: RunProcedure = find(procedure, "run")
     declared = (about or About()).declare(name, kind.MATERIAL, kind.CREDIT)
     target = local_path(output)
     check_target(target / name, name)
@@ -84,7 +85,7 @@ def construct(
     files = as_paths(paths)
     report_file = target / f"{name}.report.json"
     try:
-        with find_run(procedure)(files, recipe, declared, options, tell) as made:
+        with run(files, recipe, declared, options, tell) as made:
             if earlier is not None and (changes := _list_changes(earlier, made)):
                 tell(f"{target / name} is replaced: {'; '.join(changes)}")
             builder = declared_builder(made.declaration, made.rows, made.report.counts)

@@ -5,7 +5,6 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from .builders.core.options import check_config
 from .builders.core.registry import NAMESPACE, find_builder, get_builder
 from .builders.versions.open import PathLike, build_options, load_config
 from .loaders.errors import UnknownNameError, UsageError
@@ -164,7 +163,7 @@ def _load(
             f"datasets library: datasets.load_dataset({path!r})."
         )
     builder = get_builder(path)
-    config = check_config(builder.SPEC, name or builder.SPEC.default_config)
+    config = name or builder.SPEC.default_config
     return load_config(
         builder,
         build_options(data_dir, configs=(config,), origin=origin),

@@ -6,9 +6,9 @@ from contextlib import closing
 from pathlib import Path
 
 from .builders.core.base import NLIBuilder
+from .builders.core.options import check_num_proc
 from .builders.core.registry import get_builder
-from .builders.procedures.patterns.declaration import PatternBuilder
-from .builders.procedures.patterns.recipe import ONLY_EXAMPLES, SamplingConfig
+from .builders.procedures.patterns.declaration import ONLY_EXAMPLES, PatternBuilder, SamplingConfig
 from .builders.procedures.patterns.sample_files import (
     OFFICIAL_COMMAND,
     SampleSummary,
@@ -20,7 +20,6 @@ from .builders.procedures.patterns.sampling import Text, sample_bank
 from .builders.versions.open import (
     PathLike,
     build_options,
-    check_num_proc,
     find_folder,
     refuse_sources,
 )

@@ -22,8 +22,8 @@ def interrupted(error):
 @pytest.mark.parametrize(
     ("module", "name", "error", "code"),
     [
-        ("dataflow.work", "LocalEngine.map", KeyboardInterrupt, 130),
-        ("dataflow.work", "LocalEngine.map", SystemExit(143), 143),
+        ("dataflow.work", "Engine.map", KeyboardInterrupt, 130),
+        ("dataflow.work", "Engine.map", SystemExit(143), 143),
         ("versions.write", "write_rows", KeyboardInterrupt, 130),
     ],
 )

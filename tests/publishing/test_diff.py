@@ -12,8 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from memory import growth_of_peak
 from nlihub.builders.core.row_digests import digest, order_digest, row_hashes
-from nlihub.builders.versions.manifest import Manifest, ParquetShard, Split
-from nlihub.builders.versions.version import BuiltVersion
+from nlihub.builders.versions.version import BuiltVersion, Manifest, ParquetShard, Split
 from nlihub.loaders.errors import SchemaError, UsageError, VerificationError
 from nlihub.loaders.hashing import hash_file
 from nlihub.publishing.diff import (

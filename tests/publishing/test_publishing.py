@@ -8,7 +8,7 @@ import yaml
 from hub_server import Fault, running_hub
 from hub_users import KEY, REPO, Publisher, use
 from nlihub.builders.versions.card import split_card
-from nlihub.builders.versions.manifest import Manifest
+from nlihub.builders.versions.version import Manifest
 from nlihub.loaders.errors import HubError, UsageError, VerificationError
 from nlihub.publishing.card import is_handwritten, merge_cards
 from nlihub.publishing.changes import parse_number

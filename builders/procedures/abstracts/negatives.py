@@ -17,7 +17,7 @@ from ....loaders.releases.bionli import LABELS
 from ...core.keyed import keyed_number
 from ...core.schema import uniform_features
 from ...core.sql import Database
-from ...dataflow.tables import (
+from ...dataflow.rows import (
     DROPPED,
     DROPPED_SCHEMA,
     ROWS,

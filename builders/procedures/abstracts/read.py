@@ -13,7 +13,7 @@ from xxhash import xxh3_64_intdigest
 from ....loaders.corpora.abstracts.abstract import Abstract, SkippedAbstract
 from ....loaders.corpora.abstracts.mechanism_records import MechanismRecord
 from ....loaders.corpora.abstracts.read import read_part
-from ...dataflow.tables import open_tables
+from ...dataflow.rows import open_tables
 from .mechanisms.find import find_mechanism
 from .mechanisms.mechanism import Mechanism, MechanismRules, Mention, NoMechanism
 from .perturb.replace_entities import ENTITIES, list_entities, order_of_name

@@ -10,8 +10,8 @@ from cyclopts import Parameter
 
 from ....loaders.errors import UnknownNameError, UsageError
 from ....loaders.progress import Tell
+from ...core.options import parse_names, read_by
 from ...dataflow.work import Engine
-from ..options import parse_names, read_by
 from ..procedure import Recipe, check_domain
 from ..splits import SPLITTING, ByRatio, Ratio
 from .choose import PAPER_RATIO, Distribution

@@ -14,7 +14,6 @@ from ....loaders.progress import Tell
 from ...core.options import BuildOptions
 from ...core.schema import SPLITS
 from ...core.sql import Database
-from ...dataflow.order import OrderedRows
 from ...dataflow.report import (
     ConstructionReport,
     Entries,
@@ -23,7 +22,7 @@ from ...dataflow.report import (
     show_entries,
     tally,
 )
-from ...dataflow.tables import DROPPED
+from ...dataflow.rows import DROPPED, OrderedRows
 from ...dataflow.work import read_corpus
 from ..procedure import Construction, Declared
 from ..splits import list_uneven_splits

@@ -10,7 +10,6 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from itertools import compress
-from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
@@ -31,10 +30,7 @@ from .cleaning import (
     mend_words,
     split_at_notes,
 )
-from .phrases import APPROACHES, find_openings
-
-if TYPE_CHECKING:
-    from .recipe import PapersRecipe
+from .recipe import APPROACHES, LinkingPhrases, PapersRecipe, any_blanks
 
 Numbers = npt.NDArray[np.int64]
 Words = npt.NDArray[np.uint64]
@@ -53,6 +49,16 @@ _BOTH, _FIRST, _SECOND = range(len(APPROACHES))
 _CONTENT_WORD = re.compile(r"[^\W\d_]{4,}")
 #: Words in a larger share of a paper's sentences say little about any one of them.
 _MAX_SHARE = 0.1
+_BLANKS = " \t\n\u00a0\u2009\u202f"
+#: What may stand before a phrase.
+_MARKS = _BLANKS + "\"'([{“‘„«—–-*•·"  # noqa: RUF001
+#: What may stand between a phrase and the rest of its sentence.
+_PUNCTUATION = _BLANKS + ",:;.，、：；。—–-"  # noqa: RUF001
+#: These make a longer phrase of any phrase: As a result of, In contrast to, Thus far.
+_LONGER = re.compile(r"\s+(?:of|than|far|to|with|from)\b", re.IGNORECASE)
+#: A phrase with a verb goes on with any word: That is why.
+_VERBS = ("is", "are", "was", "were")
+_WORD = re.compile(r"\s+\w")
 
 
 @dataclass(frozen=True)
@@ -88,7 +94,7 @@ class PairBlock:
     dropped: Counter[tuple[str, str]]
 
 
-def find_pairs(papers: Iterable[Paper], recipe: "PapersRecipe") -> Iterator[PairBlock]:
+def find_pairs(papers: Iterable[Paper], recipe: PapersRecipe) -> Iterator[PairBlock]:
     """Find the pairs of sentences in papers, some papers at a time.
 
     A pair is two adjacent sentences of a paragraph of which the second opens with a linking phrase;
@@ -191,7 +197,7 @@ class _Candidates:
         return is_kept
 
 
-def _pair_up(block: _Block, recipe: "PapersRecipe") -> PairBlock:
+def _pair_up(block: _Block, recipe: PapersRecipe) -> PairBlock:
     starts = np.array(block.starts)
     n_sentences = np.diff(starts, append=len(block.sentences))
     paper_of = np.repeat(np.arange(len(starts)), n_sentences)
@@ -262,6 +268,54 @@ def _pair_up(block: _Block, recipe: "PapersRecipe") -> PairBlock:
     )
 
 
+def find_openings(
+    sentences: Sequence[str], phrases: LinkingPhrases
+) -> Iterator[tuple[int, int, int, bool, bool]]:
+    """Yield the sentences that open with a linking phrase, perhaps behind a mark.
+
+    "Thus" opens "Thus, we" and "Thus we", not "Thusly". Where one phrase is the beginning of
+    another, the longer one is meant.
+
+    Yields:
+        The number of the sentence and that of the phrase; how many characters the phrase and the
+        punctuation behind it take; whether a dash, a quotation mark or the like stands before the
+        phrase; and whether it is the beginning of a longer one.
+    """
+    number = {phrase: n for n, phrase in enumerate(phrases.phrases)}
+    longest_first = sorted(number, key=len, reverse=True)
+    choices = "|".join(any_blanks(phrase, r"\s+") for phrase in longest_first)
+    match = re.compile(
+        rf"([{re.escape(_MARKS)}]*)({choices})(?![\w'\u2019-])[{re.escape(_PUNCTUATION)}]*"
+    ).match
+    for n, sentence in enumerate(sentences):
+        if found := match(sentence):
+            marks, words = found.groups()
+            phrase = " ".join(words.split())
+            longer = begins_longer_phrase(phrase, sentence[found.end(2) :])
+            yield n, number[phrase], found.end(), bool(marks), longer
+
+
+def begins_longer_phrase(phrase: str, tail: str) -> bool:
+    """Return whether a phrase is the beginning of a longer one, or of the sentence's own clause.
+
+    Then it links nothing, and what is left without it shows which phrase it was: "to earlier work,
+    we ..." after "In contrast", "of this, we ..." after "As a result", "why ..." after "That is".
+
+    Args:
+        phrase: The phrase.
+        tail: What follows it.
+
+    >>> begins_longer_phrase("In contrast", " to rules, models learn.")
+    True
+    >>> begins_longer_phrase("In contrast", ", to learn is easy.")
+    False
+    >>> begins_longer_phrase("That is", " why"), begins_longer_phrase("That is", ", why")
+    (True, False)
+    """
+    goes_on = _WORD if phrase.split()[-1] in _VERBS else _LONGER
+    return goes_on.match(tail) is not None
+
+
 def _mend(
     block: _Block, paper_of: Numbers, numbers: Numbers
 ) -> tuple[dict[int, str], dict[int, str]]:
@@ -317,7 +371,7 @@ def _draw_neutral(
 
 
 def _neutral_rule(
-    sentences: Sequence[str], paper: Numbers, is_opening: Flags, recipe: "PapersRecipe"
+    sentences: Sequence[str], paper: Numbers, is_opening: Flags, recipe: PapersRecipe
 ) -> IsFit:
     """Return the rule that tells which neutral pairs are fit.
 

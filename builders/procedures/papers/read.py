@@ -15,7 +15,7 @@ from ....loaders.corpora.papers.paper import Paper, SkippedPaper
 from ....loaders.corpora.papers.read import read_papers
 from ...core.keyed import draw, mix, order_preserving
 from ...core.schema import IN_NO_SPLIT, SPLITS, is_name, uniform_features
-from ...dataflow.tables import (
+from ...dataflow.rows import (
     DROPPED,
     DROPPED_SCHEMA,
     ROWS,

@@ -1,9 +1,17 @@
-"""What a dataset that is made from papers depends on, besides the papers."""
+"""What a dataset that is made from papers depends on, besides the papers: options and phrases.
 
-from collections.abc import Mapping
+Linking phrases and the labels that they give are data, which others may replace.
+
+Source:
+    SciNLI, Table 2; MSciNLI, Table 11, has the same. ``phrases.json`` holds them.
+"""
+
+import re
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from importlib.metadata import version as installed_version
+from importlib.resources import files
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -12,8 +20,10 @@ from cyclopts import Parameter
 from ....loaders.corpora.papers.paper import SplitSentences
 from ....loaders.corpora.papers.sentences import split_sentences
 from ....loaders.errors import UsageError
+from ....loaders.json_text import parse_json
+from ....loaders.paths import local_path
+from ...core.options import parse_quotas, read_by
 from ...dataflow.work import Engine
-from ..options import parse_quotas, read_by
 from ..procedure import Recipe, check_domain
 from ..splits import (
     SPLITTING,
@@ -27,8 +37,9 @@ from ..splits import (
     parse_years,
     split_by_year,
 )
-from .phrases import LinkingPhrases
 
+#: How a pair of the neutral class came to be (SciNLI, section 3.2).
+APPROACHES = ("BothRand", "FirstRand", "SecondRand")
 #: The least distance of two sentences of a neutral pair: they do not stand side by side.
 NEUTRAL_DISTANCE = 2
 _CHOICES = {
@@ -37,6 +48,105 @@ _CHOICES = {
     "longer_phrases": ("drop", "keep"),
 }
 _PAPERS, _PAIRS = Parameter(group="Papers"), Parameter(group="Pairs")
+
+
+@dataclass(frozen=True)
+class LinkingPhrases:
+    """Linking phrases by label.
+
+    Attributes:
+        labels: For each label, in the order of ids, its phrases, as they open a sentence.
+        neutral: The label of random pairs; the last id.
+    """
+
+    labels: Mapping[str, tuple[str, ...]]
+    neutral: str
+
+    def __post_init__(self) -> None:
+        if problems := list(self._problems()):
+            raise UsageError(f"The linking phrases are wrong: {'; '.join(problems)}.")
+
+    def _problems(self) -> Iterator[str]:
+        if not self.labels:
+            yield "there are none"
+        yield from (f"{label!r} has no phrase" for label, own in self.labels.items() if not own)
+        for n, phrase in enumerate(self.phrases):
+            if not phrase or phrase != " ".join(phrase.split()) or phrase in APPROACHES:
+                yield f"{phrase!r} is not a phrase"
+            if phrase in self.phrases[:n]:
+                yield f"{phrase!r} is given twice"
+        for label in self.label_names:
+            if re.fullmatch(r"\w[\w -]*", label) is None:
+                yield f"the label {label!r} has characters besides letters, digits, blanks, _ and -"
+        if self.neutral in self.labels:
+            yield f"the neutral label {self.neutral!r} has phrases"
+
+    @classmethod
+    def read(cls, path: Path | None = None) -> "LinkingPhrases":
+        """Read linking phrases from a JSON file of the form of ``phrases.json``.
+
+        Args:
+            path: The file; None takes SciNLI's phrases.
+
+        Raises:
+            UsageError: The file is missing, or not of that form.
+        """
+        source = local_path(path) if path else files(__package__) / "phrases.json"
+        try:
+            fields = parse_json(source.read_text(encoding="utf-8"))
+            for label, own in fields["labels"].items():
+                if not isinstance(own, list):
+                    raise UsageError(f"the phrases of {label!r} are not a list")
+            labels = {label: tuple(own) for label, own in fields["labels"].items()}
+            return cls(labels, fields["neutral"])
+        except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+            raise UsageError(
+                f"{source} holds no linking phrases ({error}); expected "
+                '{"labels": {"LABEL": ["PHRASE", ...], ...}, "neutral": "LABEL"}.'
+            ) from error
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the phrases as plain values, of the form of the file."""
+        return {
+            "labels": {label: list(own) for label, own in self.labels.items()},
+            "neutral": self.neutral,
+        }
+
+    @property
+    def label_names(self) -> tuple[str, ...]:
+        """The label set; a label's id is its position."""
+        return (*self.labels, self.neutral)
+
+    @cached_property
+    def phrases(self) -> tuple[str, ...]:
+        """All phrases, those of a label together."""
+        return tuple(phrase for own in self.labels.values() for phrase in own)
+
+    @property
+    def categories(self) -> tuple[str, ...]:
+        """How a pair may have come to be: the phrases, then the approaches to neutral pairs."""
+        return (*self.phrases, *APPROACHES)
+
+    @cached_property
+    def label_of_category(self) -> tuple[int, ...]:
+        """For each category the id of its label."""
+        ids = [n for n, own in enumerate(self.labels.values()) for _ in own]
+        return (*ids, *[len(self.labels)] * len(APPROACHES))
+
+    @property
+    def anywhere(self) -> str:
+        """A regular expression (RE2) of any phrase within a sentence, as whole words in any case.
+
+        "it thus holds" contains "Thus", "enthusiasm" and "task-specifically" contain none. A phrase
+        counts whatever its sense there: "a model that is small" contains "That is".
+        """
+        choices = "|".join(any_blanks(phrase, r"[\s\p{Z}]+") for phrase in self.phrases)
+        return rf"(?i)(?:^|[^\p{{L}}\p{{N}}_-])(?:{choices})(?:[^\p{{L}}\p{{N}}_'\x{{2019}}-]|$)"
+
+
+def any_blanks(phrase: str, blanks: str) -> str:
+    """Return the expression of a phrase with any blanks between its words."""
+    return blanks.join(map(re.escape, phrase.split()))
 
 
 @dataclass(frozen=True)

@@ -8,13 +8,40 @@ from typing import Any
 
 from ....loaders.corpora.patterns.pattern_bank import LABELS, read_pattern_bank
 from ....loaders.corpora.patterns.records import PatternBank
+from ....loaders.errors import UsageError
 from ....loaders.hashing import hash_file
 from ...core.base import NLIBuilder, Rows
 from ...core.options import BuildOptions
 from ...core.schema import ColumnType
 from ...core.spec import ConfigSpec, DatasetSpec
 from ..procedure import Declaration
-from .recipe import OFFICIAL_PER_PATTERN, SamplingConfig
+
+OFFICIAL_SEED = 42
+OFFICIAL_PER_PATTERN = 200
+ALL_PROBLEMS = -1
+ONLY_EXAMPLES = 0
+
+
+@dataclass(frozen=True)
+class SamplingConfig:
+    """What to draw from each pattern of a bank."""
+
+    per_pattern: int = OFFICIAL_PER_PATTERN
+    """Problems of a pattern; -1 draws all, 0 only the hand-written examples."""
+    seed: int = OFFICIAL_SEED
+    """Given to Python's random anew for each pattern."""
+    with_examples: bool = True
+    """Whether hand-written examples may be drawn."""
+
+    def __post_init__(self) -> None:
+        for name, value in (("per_pattern", self.per_pattern), ("seed", self.seed)):
+            if not isinstance(value, int) or isinstance(value, bool):
+                raise UsageError(f"{name} is {value!r}; expected a whole number.")
+        if self.per_pattern < ALL_PROBLEMS:
+            raise UsageError(f"per_pattern is {self.per_pattern}; expected -1, 0 or more")
+        if self.per_pattern == ONLY_EXAMPLES and not self.with_examples:
+            raise UsageError("per_pattern 0 means examples only, which were to be left out")
+
 
 CATEGORIES = ("directional", "argument_orientation", "projective", "non_projective")
 

@@ -16,11 +16,9 @@ from ....loaders.corpora.patterns.pattern_bank import LABELS, find_pattern_bank,
 from ....loaders.corpora.patterns.records import Problem, category_name
 from ....loaders.errors import SchemaError, UsageError
 from ....loaders.progress import Tell
-from ....loaders.releases import Oddities
-from ...core.base import Batch
-from ...core.encode import encode
+from ...core.base import Batch, Rows
 from ...core.options import BuildOptions, Key
-from ...core.schema import uniform_features
+from ...core.schema import encode, uniform_features
 from ...dataflow.report import ConstructionReport
 from ..procedure import Construction, Declared
 from .declaration import CATEGORIES, EXTRA, PatternsDeclaration, describe_file
@@ -187,7 +185,7 @@ def few_shot_pool(rows: pa.Table) -> list[bool]:
 
 
 @dataclass(frozen=True)
-class PatternRows:
+class PatternRows(Rows):
     """The rows of a pattern dataset; see ``Rows``.
 
     Attributes:
@@ -202,7 +200,7 @@ class PatternRows:
     sources: list[Mapping[str, Any]]
     parameters: Mapping[str, Any]
 
-    def batches(self, oddities: dict[str, Oddities] | None = None) -> Iterator[Batch]:
+    def batches(self) -> Iterator[Batch]:
         """Yield one batch with every row."""
         members: dict[Key, pa.BooleanArray | None] = {
             (category, "test"): pc.equal(self.table["category"], category).combine_chunks()

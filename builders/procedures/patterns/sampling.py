@@ -18,7 +18,7 @@ from ....loaders.corpora.patterns.records import MiniWorld, Pattern, PatternBank
 from ....loaders.errors import BankError, Defect
 from ....loaders.progress import progress_bar
 from ...core.workers import map_in_order
-from .recipe import ALL_PROBLEMS, ONLY_EXAMPLES, SamplingConfig
+from .declaration import ALL_PROBLEMS, ONLY_EXAMPLES, SamplingConfig
 from .space import PatternSpace
 
 #: A problem as its sentences, premises first, without final periods.

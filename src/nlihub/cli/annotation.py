@@ -9,7 +9,7 @@ from cyclopts import Parameter
 from cyclopts.types import NonNegativeInt, PositiveInt
 from cyclopts.validators import Number
 
-from ..builders.procedures.options import Names, parse_quotas, read_by
+from ..builders.core.options import Names, parse_quotas, read_by
 from ..loaders.errors import UsageError
 from .options import Input, Json, answer, plural, tell
 

@@ -36,10 +36,10 @@ class CorpusMaking(Making):
 
 def __getattr__(name: str) -> Callable[..., None]:
     """Return the command of a procedure, ``papers_command``, whose recipe is imported only now."""
-    from ..builders.procedures.procedure import find_recipe
+    from ..builders.procedures.procedure import find
 
     procedure = name.removesuffix("_command")
-    recipe_kind: Any = find_recipe(procedure)
+    recipe_kind: Any = find(procedure, "recipe")
     making_kind: Any = CorpusMaking if hasattr(recipe_kind, "engine") else Making
 
     def command(

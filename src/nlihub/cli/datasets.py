@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Parameter
 
-from ..builders.procedures.options import Names
+from ..builders.core.options import Names
 from ..loaders.errors import UsageError
 from ..loaders.paths import default_cache_dir, local_path
 from .options import Dataset, From, Json, NumProc, Origin, Output, Part, answer, tell
@@ -127,8 +127,8 @@ def card_command(
     """
     from ..builders.core.registry import get_builder
     from ..builders.versions.card import declared_card, split_card
-    from ..builders.versions.manifest import FILE_NAME as MANIFEST
     from ..builders.versions.open import open_version
+    from ..builders.versions.version import MANIFEST
 
     if check:
         _check_card(name, part)

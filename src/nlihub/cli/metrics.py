@@ -10,7 +10,7 @@ from cyclopts import Parameter
 from cyclopts.types import NonNegativeInt, PositiveInt
 from cyclopts.validators import Number
 
-from ..builders.procedures.options import Names, read_by
+from ..builders.core.options import Names, read_by
 from ..loaders.errors import UsageError
 from .options import Dataset, File, From, Input, Json, answer, plural, tell
 

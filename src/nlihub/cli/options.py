@@ -10,7 +10,7 @@ from typing import Annotated, Any, Literal
 from cyclopts import Parameter
 from cyclopts.types import PositiveInt
 
-from ..builders.procedures.options import Names
+from ..builders.core.options import Names
 
 
 def _list_datasets(_: Any) -> list[str]:

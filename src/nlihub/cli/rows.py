@@ -9,8 +9,8 @@ from cyclopts import Parameter
 from cyclopts.types import NonNegativeInt, PositiveInt
 from cyclopts.validators import Number
 
+from ..builders.core.options import Names
 from ..builders.procedures.abstracts.mechanisms.mechanism import MechanismOptions
-from ..builders.procedures.options import Names
 from ..loaders.errors import UsageError
 from .options import Dataset, File, From, Input, Json, NumProc, answer, tell
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from cyclopts import Parameter
 from cyclopts.types import PositiveInt
 
-from ..builders.procedures.options import Names, read_by
+from ..builders.core.options import Names, read_by
 from ..loaders.errors import UsageError
 from .metrics import Labels
 from .options import From, Json, NumProc, answer, tell

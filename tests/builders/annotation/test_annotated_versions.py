@@ -11,7 +11,7 @@ from datasets import load_dataset
 from filled_sheets import fill_in, version_from_papers
 from nlihub.builders.annotation.agreement import to_json
 from nlihub.builders.annotation.batch import read_batches
-from nlihub.builders.versions.manifest import Manifest
+from nlihub.builders.versions.version import Manifest
 from nlihub.loaders.errors import (
     AnnotationError,
     CorpusError,

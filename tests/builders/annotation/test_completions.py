@@ -12,7 +12,7 @@ from nlihub.builders.annotation.sheets import COMPLETED as COLUMNS
 from nlihub.builders.annotation.sheets import read_sheet, write_sheet
 from nlihub.builders.procedures.papers.declaration import ORIGINALS
 from nlihub.builders.procedures.procedure import declared_builder
-from nlihub.builders.versions.manifest import Manifest
+from nlihub.builders.versions.version import Manifest
 from nlihub.loaders.errors import AnnotationError, CorpusError
 
 import nlihub

@@ -112,6 +112,7 @@ def test_a_split_that_there_is_not(releases, split):
         ({"configs": ["acl"]}, "no config of scinli 'acl'. Known: acl_small, default"),
         ({"origin": "construct"}, "cannot be made with origin 'construct'; expected release"),
         ({"splits": "test"}, "'test' is a string; expected a list"),
+        ({"num_proc": 0}, "num_proc is 0; expected 1 or more"),
     ],
 )
 def test_parts_that_there_are_not(releases, tmp_path, arguments, message):
@@ -360,16 +361,16 @@ def test_bionli_takes_compressed_files_and_passes_over_others(copy):
 
 
 def test_a_file_that_changes_while_it_is_read_is_never_served(copy, tmp_path, monkeypatch):
-    from nlihub.builders.core.base import Batch
+    from nlihub.builders.versions import write
 
     path = copy / "mscinli" / "dev.jsonl"
     content = path.read_bytes()
 
-    def select(self, key, whole=Batch.select):
+    def row_hashes(*rows, whole=write.row_hashes):
         path.write_bytes(content.replace(b"parser", b"Parser"))
-        return whole(self, key)
+        return whole(*rows)
 
-    monkeypatch.setattr(Batch, "select", select)
+    monkeypatch.setattr(write, "row_hashes", row_hashes)
     with pytest.raises(ValueError, match="was changed while it was read"):
         nlihub.load_dataset("mscinli", split="validation", data_dir=copy, cache_dir=tmp_path)
 

@@ -1,11 +1,9 @@
 from dataclasses import replace
 
 import datasets
-import pyarrow as pa
 import pytest
-from nlihub.builders.core.encode import check_required, encode
 from nlihub.builders.core.registry import builders, get_builder
-from nlihub.builders.core.schema import COLUMNS, uniform_features
+from nlihub.builders.core.schema import COLUMNS, encode, uniform_features
 from nlihub.builders.core.spec import ConfigSpec
 from nlihub.loaders.errors import NLIHubError, SchemaError
 
@@ -60,14 +58,6 @@ def test_what_does_not_fit_is_refused(changed, expected):
     del short["source"]
     with pytest.raises(SchemaError, match="expected"):
         encode(short, FEATURES)
-
-
-def test_required_values_are_checked_in_tables_too():
-    table = encode(columns(), FEATURES)
-    position = table.schema.get_field_index("label")
-    broken = table.set_column(position, table.schema.field(position), pa.array([1, None]))
-    with pytest.raises(SchemaError, match="'label' has no value in row 1"):
-        check_required(broken)
 
 
 SPEC = get_builder("open_spacenli").SPEC

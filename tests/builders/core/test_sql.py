@@ -6,7 +6,7 @@ import pyarrow.parquet as pq
 import pytest
 from nlihub.builders.core import sql
 from nlihub.builders.core.sql import Database, Statement, open_database
-from nlihub.builders.dataflow.work import LocalEngine, Work
+from nlihub.builders.dataflow.work import Engine, Work
 from nlihub.loaders import progress
 from nlihub.loaders.errors import UsageError
 
@@ -38,7 +38,7 @@ def select(statements, tables, folder):
     with open_database(folder.parent) as database:
         database.__class__ = Noted
         database.add(tables)
-        work = Work(LocalEngine(1), [], folder, database, tables=dict(tables))
+        work = Work(Engine(1), [], folder, database, tables=dict(tables))
         work.select(statements)
         return work.tables, ran
 

@@ -12,7 +12,7 @@ import pytest
 from abstract_corpus import make_abstract, write_abstracts
 from abstract_samples import json_lines
 from nlihub.builders.core.options import BuildOptions
-from nlihub.builders.dataflow import order, tables
+from nlihub.builders.dataflow import rows as flow_rows
 from nlihub.builders.dataflow.work import read_corpus
 from nlihub.builders.procedures.abstracts import negatives, run
 from nlihub.builders.procedures.abstracts.choose import SAME_PMID, STATEMENTS, TAKEN
@@ -91,11 +91,11 @@ def small_pieces(monkeypatch):
     monkeypatch.setattr(run, "SHARD_BYTES", 8_000)
     monkeypatch.setattr(run, "_check_labels", lambda *_: None)  # of few rows
     monkeypatch.setattr(negatives, "_AT_ONCE", 2)
-    sizes = {"PART_ROWS": 30, "_RUN_ROWS": 7, "_RUN_SHARDS": 2, "_BATCH_ROWS": 11}
+    sizes = {"PART_ROWS": 30, "_RUN_ROWS": 7, "_RUN_SHARDS": 2, "_YIELDED_ROWS": 11}
     for name, n in sizes.items():
-        monkeypatch.setattr(order, name, n)
-    monkeypatch.setattr(tables, "_BATCH_ROWS", 3)
-    monkeypatch.setattr(tables, "_GROUP_BYTES", 2_000)
+        monkeypatch.setattr(flow_rows, name, n)
+    monkeypatch.setattr(flow_rows, "_BATCH_ROWS", 3)
+    monkeypatch.setattr(flow_rows, "_GROUP_BYTES", 2_000)
 
 
 @contextmanager
@@ -110,7 +110,7 @@ def rows_of(made):
     found = {key: [] for key in made.rows.keys}
     for batch in made.rows.batches():
         for key in batch.members:
-            table = batch.select(key)
+            table = batch.table.filter(batch.members[key])
             found[key] += zip(table["id"].to_pylist(), table["hypothesis"].to_pylist(), strict=True)
     return found
 

@@ -11,7 +11,7 @@ from abstracts_in_memory import Membership, Negative, has, list_kinds
 from nlihub.builders.bionli import BioNLI
 from nlihub.builders.core.schema import SPLITS
 from nlihub.builders.core.sql import open_database
-from nlihub.builders.dataflow.work import LocalEngine, Work
+from nlihub.builders.dataflow.work import Engine, Work
 from nlihub.builders.procedures.abstracts.choose import (
     BALANCED,
     CONFIGS,
@@ -64,7 +64,7 @@ def draw(tmp_path_factory):
         table = pa.Table.from_pylist(rows, CANDIDATE_SCHEMA)
         pq.write_table(table, folder / "candidates.parquet")
         with open_database(folder) as database:
-            work = Work(LocalEngine(1), [], folder, database)
+            work = Work(Engine(1), [], folder, database)
             work.add_tables([CANDIDATES], [folder])
             work.select(chosen.statements(None))
             found = database.read("SELECT * FROM assigned ORDER BY row").to_pylist()

@@ -8,8 +8,7 @@ import pyarrow.parquet as pq
 import pytest
 from conftest import PATTERNS
 from nlihub.builders.core.schema import uniform_features
-from nlihub.builders.procedures.patterns.declaration import EXTRA, LABELS
-from nlihub.builders.procedures.patterns.recipe import SamplingConfig
+from nlihub.builders.procedures.patterns.declaration import EXTRA, LABELS, SamplingConfig
 from nlihub.builders.procedures.patterns.sample_files import RULES, mend_sample
 from nlihub.builders.procedures.patterns.sampling import sample_bank
 from nlihub.loaders.corpora.patterns.pattern_bank import read_pattern_bank

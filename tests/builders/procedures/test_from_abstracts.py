@@ -19,7 +19,7 @@ from nlihub.builders.procedures.abstracts.perturb.apply import (
     SAME_AS_POSITIVE,
 )
 from nlihub.builders.procedures.abstracts.perturb.strategy import NoNegative, Perturbed
-from nlihub.builders.versions.manifest import Manifest
+from nlihub.builders.versions.version import Manifest
 from nlihub.loaders.errors import CorpusError, SourceNotFoundError, UnknownNameError, UsageError
 
 import nlihub

@@ -19,12 +19,12 @@ from conftest import ROOT
 from constructing import from_papers
 from datasets import load_dataset
 from nlihub.builders.core.options import BuildOptions
-from nlihub.builders.dataflow import order
+from nlihub.builders.dataflow import rows as flow_rows
 from nlihub.builders.dataflow.work import read_corpus
+from nlihub.builders.procedures.papers import pairs
 from nlihub.builders.procedures.papers import run as papers_run
 from nlihub.builders.versions.card import card_template, version_blocks
-from nlihub.builders.versions.manifest import Manifest
-from nlihub.builders.versions.version import BuiltVersion
+from nlihub.builders.versions.version import BuiltVersion, Manifest
 from nlihub.loaders import progress
 from nlihub.loaders.corpora.papers.files import find_paper_files
 from nlihub.loaders.errors import (
@@ -169,9 +169,10 @@ class TestSameBytes:
     def test_parts_that_are_sorted_one_after_another(
         self, made, papers, tmp_path, monkeypatch, one_file_a_shard, num_proc
     ):
-        sizes = {"PART_ROWS": 100, "_BATCH_ROWS": 7, "_RUN_ROWS": 30, "_RUN_SHARDS": 2}
+        sizes = {"PART_ROWS": 100, "_YIELDED_ROWS": 7, "_RUN_ROWS": 30, "_RUN_SHARDS": 2}
         for name, n in sizes.items():
-            monkeypatch.setattr(order, name, n)
+            monkeypatch.setattr(flow_rows, name, n)
+        monkeypatch.setattr(pairs, "_BLOCK_SENTENCES", 100)  # so a shard has several blocks
         for n in range(5):
             write_lines(tmp_path / "p" / f"{n}.jsonl", papers[n::5])
         again = from_papers("my_nli", tmp_path / "p", tmp_path / "b", num_proc=num_proc, **YEARS)
@@ -184,8 +185,8 @@ class TestSameBytes:
     ):
         for n in range(5):
             write_lines(tmp_path / "p" / f"{n}.jsonl", papers[n::5])
-        monkeypatch.setattr(order, "_RUN_SHARDS", 1)
-        run, done = order._RunWriter.__call__, []
+        monkeypatch.setattr(flow_rows, "_RUN_SHARDS", 1)
+        run, done = flow_rows._RunWriter.__call__, []
 
         def stop(self, group, folder):
             if len(done) == 3:
@@ -193,7 +194,7 @@ class TestSameBytes:
             run(self, group, folder)
             done.append(group)
 
-        monkeypatch.setattr(order._RunWriter, "__call__", stop)
+        monkeypatch.setattr(flow_rows._RunWriter, "__call__", stop)
         with pytest.raises(KeyboardInterrupt):
             from_papers("my_nli", tmp_path / "p", tmp_path / "b", **YEARS)
         done.clear()  # two are left to make: four would stop it again

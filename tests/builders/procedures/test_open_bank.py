@@ -12,7 +12,7 @@ import pytest
 from conftest import ROOT
 from nlihub.builders.core.base import BuildOptions
 from nlihub.builders.open_spacenli import BANK, OpenSpaceNLI
-from nlihub.builders.procedures.patterns.recipe import SamplingConfig
+from nlihub.builders.procedures.patterns.declaration import SamplingConfig
 from nlihub.builders.procedures.patterns.sampling import sample_bank
 
 LABELS = ("entailment", "neutral", "contradiction")

@@ -17,11 +17,7 @@ from nlihub.builders.procedures.papers.pairs import (
     SAME_SENTENCE,
     find_pairs,
 )
-from nlihub.builders.procedures.papers.phrases import (
-    APPROACHES,
-    LinkingPhrases,
-)
-from nlihub.builders.procedures.papers.recipe import PapersRecipe
+from nlihub.builders.procedures.papers.recipe import APPROACHES, LinkingPhrases, PapersRecipe
 from nlihub.loaders.errors import UsageError
 from paper_corpus import as_paper, make_papers, paper_of, sentence
 

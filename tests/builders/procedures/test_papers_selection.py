@@ -9,16 +9,16 @@ import pyarrow.parquet as pq
 import pytest
 from nlihub.builders.core.schema import SPLITS
 from nlihub.builders.core.sql import open_database
-from nlihub.builders.dataflow.work import LocalEngine, Work
-from nlihub.builders.procedures.papers.choose import (
+from nlihub.builders.dataflow.work import Engine, Work
+from nlihub.builders.procedures.papers.read import PAIRS, PAPERS, SCHEMAS
+from nlihub.builders.procedures.papers.recipe import LinkingPhrases
+from nlihub.builders.procedures.papers.run import (
     PAIR_STATEMENTS,
     PAPER_STATEMENTS,
     balance_statement,
     class_sizes,
     label_statement,
 )
-from nlihub.builders.procedures.papers.phrases import LinkingPhrases
-from nlihub.builders.procedures.papers.read import PAIRS, PAPERS, SCHEMAS
 from nlihub.loaders.errors import CorpusError
 from selection_oracle import are_again, are_balanced, are_in_two_splits, doubled_papers
 
@@ -84,7 +84,7 @@ def choose(files, folder, engine=None, quotas=None):
     """Choose by SQL; return the results by name, in the order of shards and rows."""
     with open_database(folder.parent) as database:
         database.add(files)
-        work = Work(engine or LocalEngine(1), [], folder, database, tables=dict(files))
+        work = Work(engine or Engine(1), [], folder, database, tables=dict(files))
         work.select([*PAPER_STATEMENTS, *PAIR_STATEMENTS, label_statement(PHRASES, DOMAINS)])
         taken = read(work.tables["taken_pairs"])
         sizes = sizes_of(zip(taken["split"], taken["domain"], taken["label"], strict=True), quotas)

@@ -60,7 +60,7 @@ def test_workers_end_when_their_parent_is_killed():
     code = (
         "from nlihub.builders.core.options import BuildOptions\n"
         "from nlihub.builders.core.registry import get_builder\n"
-        "from nlihub.builders.procedures.patterns.recipe import SamplingConfig\n"
+        "from nlihub.builders.procedures.patterns.declaration import SamplingConfig\n"
         "from nlihub.builders.procedures.patterns.sampling import sample_bank\n"
         "bank = get_builder('open_spacenli').read_bank(BuildOptions())\n"
         "for sample in sample_bank(bank, SamplingConfig(-1), num_proc=2): print(1, flush=True)"

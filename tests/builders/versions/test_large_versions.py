@@ -11,11 +11,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from memory import growth_of_peak
-from nlihub.builders.core.base import Batch, NLIBuilder
-from nlihub.builders.core.encode import encode
+from nlihub.builders.core.base import Batch, NLIBuilder, Rows
 from nlihub.builders.core.options import BuildOptions
 from nlihub.builders.core.row_digests import digest, order_digest
-from nlihub.builders.core.schema import TEXTS
+from nlihub.builders.core.schema import TEXTS, encode
 from nlihub.builders.scinli import SciNLI
 from nlihub.builders.versions import write
 from nlihub.builders.versions.row_tables import measure_statistics, open_rows
@@ -29,13 +28,13 @@ from test_verify import TEST, edit_rows
 N_ROWS, N_CHARS, N_PARTS = 50_000, 2_000, 10
 
 
-class LongRows:
+class LongRows(Rows):
     """100 MB of texts that do not compress well, the last tenth of them for the test."""
 
     sources = ()
     parameters = {}  # noqa: RUF012
 
-    def batches(self, oddities=None):
+    def batches(self):
         rng = random.Random(0)
         n = N_ROWS // N_PARTS
         for part in range(N_PARTS):

@@ -8,9 +8,8 @@ import pyarrow.parquet as pq
 import pytest
 from nlihub.builders.core.registry import get_builder
 from nlihub.builders.core.row_digests import digest, order_digest, row_hashes
-from nlihub.builders.versions.manifest import FILE_NAME
 from nlihub.builders.versions.verify import verify_version
-from nlihub.builders.versions.version import BuiltVersion
+from nlihub.builders.versions.version import MANIFEST, BuiltVersion
 from nlihub.builders.versions.write import write_texts
 from nlihub.loaders.hashing import hash_file
 
@@ -47,9 +46,9 @@ def forge(folder, change_rows, file=TEST):
 
 
 def forge_manifest(folder, change):
-    fields = json.loads((folder / FILE_NAME).read_text())
+    fields = json.loads((folder / MANIFEST).read_text())
     change(fields)
-    (folder / FILE_NAME).write_text(json.dumps(fields))
+    (folder / MANIFEST).write_text(json.dumps(fields))
     version = BuiltVersion(folder)
     write_texts(version)
 

@@ -13,7 +13,7 @@ from nlihub.builders.core.base import BuildOptions
 from nlihub.builders.core.registry import get_builder
 from nlihub.builders.core.row_digests import digest, row_hashes
 from nlihub.builders.open_spacenli import OpenSpaceNLI
-from nlihub.builders.versions.manifest import Manifest
+from nlihub.builders.versions.version import Manifest
 from nlihub.builders.versions.write import build_version
 from nlihub.loaders.atomic_write import whole_file, whole_folder
 from nlihub.loaders.errors import OutputError

@@ -10,9 +10,9 @@ from nlihub.builders.core.registry import builders, get_builder
 from nlihub.builders.core.row_digests import digest, order_digest, row_hashes
 from nlihub.builders.versions import verify as checks
 from nlihub.builders.versions.card import block_text, read_blocks
-from nlihub.builders.versions.manifest import FILE_NAME, Manifest
 from nlihub.builders.versions.row_tables import open_rows
 from nlihub.builders.versions.verify import CHECKS, VersionUnderTest, verify_version
+from nlihub.builders.versions.version import MANIFEST, Manifest
 from nlihub.loaders.hashing import hash_file
 
 import nlihub
@@ -28,9 +28,9 @@ def copy(small, tmp_path):
 
 
 def edit_manifest(folder, change):
-    fields = json.loads((folder / FILE_NAME).read_text())
+    fields = json.loads((folder / MANIFEST).read_text())
     change(fields)
-    (folder / FILE_NAME).write_text(json.dumps(fields))
+    (folder / MANIFEST).write_text(json.dumps(fields))
 
 
 def edit_rows(folder, change, file=TEST):
@@ -145,9 +145,9 @@ def repeat_text(label):
 
 
 DEFECTS = [
-    ("manifest_is_readable", lambda f: (f / FILE_NAME).unlink(), "has no manifest.json"),
-    ("manifest_is_readable", lambda f: (f / FILE_NAME).write_text("{"), "is not a manifest"),
-    ("manifest_is_readable", lambda f: (f / FILE_NAME).write_text("[]"), "is not a manifest"),
+    ("manifest_is_readable", lambda f: (f / MANIFEST).unlink(), "has no manifest.json"),
+    ("manifest_is_readable", lambda f: (f / MANIFEST).write_text("{"), "is not a manifest"),
+    ("manifest_is_readable", lambda f: (f / MANIFEST).write_text("[]"), "is not a manifest"),
     (
         "manifest_is_readable",
         lambda f: edit_manifest(f, lambda m: m.update(dataset="nope")),
@@ -413,11 +413,11 @@ def test_the_official_dataset_has_the_published_counts(official, tmp_path):
 def test_the_manifest_survives_a_round_trip(small, tmp_path):
     manifest = Manifest.read(small)
     manifest.write(tmp_path)
-    assert (tmp_path / FILE_NAME).read_bytes() == (small / FILE_NAME).read_bytes()
+    assert (tmp_path / MANIFEST).read_bytes() == (small / MANIFEST).read_bytes()
 
 
 def test_what_was_not_run_says_why(copy):
-    (copy / FILE_NAME).unlink()
+    (copy / MANIFEST).unlink()
     findings = {o.check: o.findings for o in verify_version(copy).outcomes}
     assert not any(o.ran for o in verify_version(copy).outcomes[1:])
     assert findings["ids are unique"] == ("values are allowed did not pass",)

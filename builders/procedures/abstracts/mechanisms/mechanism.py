@@ -26,7 +26,7 @@ from cyclopts import Parameter
 
 from .....loaders.corpora.abstracts.markers import read_marked
 from .....loaders.errors import UnknownNameError, UsageError
-from ...options import parse_names, read_by
+from ....core.options import parse_names, read_by
 
 
 @dataclass(frozen=True, slots=True)

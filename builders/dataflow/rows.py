@@ -1,17 +1,19 @@
-"""Put chosen rows in the order of a keyed hash: an external sort, by ranges of the order.
+"""The rows of a construction: written as tables of each shard, then put in the order of a hash.
 
 A procedure leaves its rows in a table ``rows`` of each shard, in the dataset's own schema after an
-``order_key``; its last statement says which are chosen, and for which splits. A first pass writes
-runs, the chosen rows of some shards with a record batch for each part of the order. A part is then
-read from all runs and sorted in memory.
+``order_key``, beside tables of what they are chosen by; its last statement says which are chosen,
+and for which splits. An external sort then orders them: a first pass writes runs, the chosen rows
+of some shards with a record batch for each part of the order. A part is read from all runs and
+sorted in memory.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -21,25 +23,102 @@ import pyarrow.ipc
 import pyarrow.parquet as pq
 
 from ...loaders.errors import CorpusError
-from ...loaders.releases import Oddities
-from ..core.base import Batch, RowsPart
+from ..core.base import Batch, Rows, RowsPart
 from ..core.keyed import order_preserving
 from ..core.options import Key
-from ..core.schema import SPLITS
-from .tables import ROWS
+from ..core.schema import SPLITS, encode
 from .work import Work
 
+if TYPE_CHECKING:
+    from datasets import Features
+
+ROWS, DROPPED = "rows", "dropped"
+#: The table ``rows`` has this column before those of the dataset.
+ORDER_KEY = pa.field("order_key", pa.int64())
+#: How many candidates of a kind were dropped, and why.
+DROPPED_SCHEMA = pa.schema({"kind": pa.string(), "reason": pa.string(), "n": pa.int64()})
+_BATCH_ROWS, _GROUP_BYTES = 5_000, 32_000_000
 #: Approximate number of rows in a part, which is sorted in memory.
 PART_ROWS = 300_000
 _RUN_ROWS, _RUN_BYTES = 300_000, 500_000_000  # a column of texts has less than 2 GB
 _RUN_SHARDS = 64
-_BATCH_ROWS = 20_000
+_YIELDED_ROWS = 20_000
 _COMPRESSED = pa.ipc.IpcWriteOptions(compression="zstd")
 
 
+class TableWriter:
+    """Writes a table as ``FOLDER/NAME.parquet``, row by row or some rows at once.
+
+    Args:
+        folder: The folder.
+        name: Name of the table.
+        schema: Its columns.
+    """
+
+    def __init__(self, folder: Path, name: str, schema: pa.Schema) -> None:
+        self.n_rows = 0
+        self._schema = schema
+        self._file = pq.ParquetWriter(folder / f"{name}.parquet", schema, compression="zstd")
+        self._added: list[dict[str, Any]] = []
+        self._group: list[pa.Table] = []
+
+    def add(self, **values: Any) -> None:
+        """Add a row by its columns; those that are not named are null."""
+        self._added.append(values)
+        if len(self._added) >= _BATCH_ROWS:
+            self._write_added()
+
+    def write(self, table: pa.Table) -> None:
+        """Add some rows, to which ``n_rows`` counts at once."""
+        self.n_rows += len(table)
+        self._group.append(table)
+        if sum(waiting.nbytes for waiting in self._group) >= _GROUP_BYTES:
+            self._write_group()
+
+    def close(self) -> None:
+        """Write what waits, and close the file."""
+        self._write_added()
+        self._write_group()
+        self._file.close()
+
+    def _write_added(self) -> None:
+        added, self._added = self._added, []
+        self.write(pa.Table.from_pylist(added, self._schema))
+
+    def _write_group(self) -> None:
+        self._file.write_table(pa.concat_tables(self._group or [self._schema.empty_table()]))
+        self._group = []
+
+
+@contextmanager
+def open_tables(
+    folder: Path, schemas: Mapping[str, pa.Schema]
+) -> Iterator[Mapping[str, TableWriter]]:
+    """Open the tables of a shard, by name, and close them where nothing fails."""
+    tables = {name: TableWriter(folder, name, schema) for name, schema in schemas.items()}
+    yield tables
+    for table in tables.values():
+        table.close()
+
+
+def rows_schema(features: "Features") -> pa.Schema:
+    """Return the columns of the table ``rows`` of a dataset."""
+    return pa.schema([ORDER_KEY, *features.arrow_schema])
+
+
+def encode_rows(columns: Mapping[str, Any], order: pa.Array, features: "Features") -> pa.Table:
+    """Encode rows for the table ``rows``: their columns, and the keys that order them."""
+    schema = rows_schema(features)
+    table = encode(columns, features, schema.remove(0))
+    return table.add_column(0, ORDER_KEY, order).cast(schema)
+
+
+# ---- in order ----------------------------------------------------------------------------------
+
+
 @dataclass(frozen=True)
-class OrderedRows:
-    """The chosen rows of a corpus, in the order of their keys; see ``PartedRows``.
+class OrderedRows(Rows):
+    """The chosen rows of a corpus, in the order of their keys; see ``Rows``.
 
     Attributes:
         work: The corpus. Its table ``chosen`` has the columns ``shard`` (``Shard.key``), ``row``
@@ -59,13 +138,15 @@ class OrderedRows:
     sources: list[Mapping[str, Any]]
     parameters: Mapping[str, Any]
 
-    def batches(self, oddities: dict[str, Oddities] | None = None) -> Iterator[Batch]:
+    def batches(self) -> Iterator[Batch]:
         """Yield the rows in order."""
         for part in self.parts:
             yield from part.batches()
 
-    def write_parts(self, write: Callable[[RowsPart, Path], None], key: str) -> list[Path]:
-        """Write every part into a folder of its own, on the engine; see ``PartedRows``."""
+    def write_parts(
+        self, write: Callable[[RowsPart, Path], None], folder: Path, key: str
+    ) -> list[Path]:
+        """Write every part into a folder of its own, on the engine; see ``Rows``."""
         return self.work.map("writing", write, self.parts, f"{self._key}-{key}")
 
     @cached_property
@@ -110,30 +191,26 @@ class _RunWriter:
 
     def _rows(self, shards: Sequence[tuple[int, Path]]) -> Iterator[pa.Table]:
         """Yield the chosen rows, some at a time, each with where it belongs."""
-        first, last = shards[0][0], shards[-1][0]
-        bounds = (pc.field("shard") >= first) & (pc.field("shard") <= last)
+        bounds = (pc.field("shard") >= shards[0][0]) & (pc.field("shard") <= shards[-1][0])
         found = [pq.read_table(path, filters=bounds, partitioning=None) for path in self.chosen]
         chosen = pa.concat_tables(found).sort_by([("shard", "ascending"), ("row", "ascending")])
         keys = chosen["shard"].to_numpy()
         for key, folder in shards:
-            start, end = np.searchsorted(keys, key), np.searchsorted(keys, key, side="right")
-            if start < end:
-                yield from self._rows_of_shard(folder, chosen.slice(start, end - start))
-
-    def _rows_of_shard(self, folder: Path, chosen: pa.Table) -> Iterator[pa.Table]:
-        numbers = chosen["row"].to_numpy()
-        start = 0
-        with pq.ParquetFile(folder / f"{ROWS}.parquet", pre_buffer=False) as file:
-            for group in range(file.num_row_groups):
-                n_rows = file.metadata.row_group(group).num_rows
-                begin, end = np.searchsorted(numbers, [start, start + n_rows])
-                if begin < end:
-                    rows = file.read_row_group(group).take(pa.array(numbers[begin:end] - start))
-                    here = chosen.slice(begin, end - begin)
-                    for config in self.configs:
-                        rows = rows.append_column(f"in_{config}", here[f"in_{config}"])
-                    yield rows
-                start += n_rows
+            first, last = np.searchsorted(keys, key), np.searchsorted(keys, key, side="right")
+            if first == last:
+                continue
+            numbers, start = chosen["row"][first:last].to_numpy(), 0
+            with pq.ParquetFile(folder / f"{ROWS}.parquet", pre_buffer=False) as file:
+                for group in range(file.num_row_groups):
+                    n_rows = file.metadata.row_group(group).num_rows
+                    begin, end = np.searchsorted(numbers, [start, start + n_rows])
+                    if begin < end:
+                        rows = file.read_row_group(group).take(pa.array(numbers[begin:end] - start))
+                        here = chosen.slice(first + begin, end - begin)
+                        for config in self.configs:
+                            rows = rows.append_column(f"in_{config}", here[f"in_{config}"])
+                        yield rows
+                    start += n_rows
 
     def _write(self, tables: Sequence[pa.Table], path: Path) -> None:
         table = pa.concat_tables(tables).combine_chunks()
@@ -155,8 +232,8 @@ def part_of(order: npt.NDArray[np.int64], n_parts: int) -> npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True)
-class _Part:
-    """A part of the rows; see ``RowsPart``."""
+class _Part(RowsPart):
+    """A part of the rows."""
 
     number: int
     runs: Sequence[Path]
@@ -174,8 +251,8 @@ class _Part:
         again = pc.equal(ids.slice(1), ids.slice(0, max(len(ids) - 1, 0)))
         if (row := pc.index(again, True).as_py()) >= 0:
             raise CorpusError(f"Two rows have the id {ids[row].as_py()!r}.")
-        for start in range(0, len(table), _BATCH_ROWS):
-            some = table.slice(start, _BATCH_ROWS)
+        for start in range(0, len(table), _YIELDED_ROWS):
+            some = table.slice(start, _YIELDED_ROWS)
             members: dict[Key, pa.BooleanArray | None] = {}
             for config, split in self.keys:
                 is_there = pc.equal(some[f"in_{config}"], SPLITS.index(split))

@@ -19,7 +19,7 @@ from typing import Any
 
 from nlihub.builders.procedures.abstracts.mechanisms.mechanism import Mechanism
 from nlihub.builders.procedures.abstracts.perturb.names import find_name, locate_entities
-from nlihub.builders.procedures.abstracts.perturb.strategy import is_denied
+from nlihub.builders.procedures.abstracts.perturb.strategy import find_denials
 
 Span = tuple[int, int]
 _MODIFIERS = {"NEGATED_EXISTENCE", "POSSIBLE_EXISTENCE", "HYPOTHETICAL"}
@@ -42,7 +42,7 @@ def is_affirmed(sentence: str, spans: tuple[Span, Span]) -> bool:
     for (start, end), (opens, closes) in sorted(zip(spans, markers, strict=True), reverse=True):
         marked = f"{marked[:start]}{opens} {marked[start:end]} {closes}{marked[end:]}"
     places = locate_entities(Mechanism.of(marked))
-    return places is not None and not is_denied(places)
+    return places is not None and not find_denials(places)
 
 
 def make_context() -> Callable[[str, tuple[Span, Span]], bool]:

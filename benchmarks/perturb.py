@@ -21,12 +21,8 @@ from nlihub.builders.procedures.abstracts.mechanisms.mechanism import (
     MechanismRules,
     read_phrases,
 )
-from nlihub.builders.procedures.abstracts.perturb.apply import (
-    make_strategies,
-    perturb_mechanism_all,
-)
-from nlihub.builders.procedures.abstracts.perturb.replace_entities import EntityPool
-from nlihub.builders.procedures.abstracts.perturb.strategy import Strategy
+from nlihub.builders.procedures.abstracts.perturb import EntityPool, Strategy, make_strategies
+from nlihub.builders.procedures.abstracts.perturb.strategy import perturb_mechanism_all
 from nlihub.loaders.corpora.abstracts.abstract import Abstract
 from nlihub.loaders.corpora.abstracts.read import read_abstracts
 

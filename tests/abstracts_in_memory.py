@@ -28,12 +28,8 @@ from nlihub.builders.procedures.abstracts.declaration import POSITIVE
 from nlihub.builders.procedures.abstracts.mechanisms.find import find_mechanism
 from nlihub.builders.procedures.abstracts.mechanisms.mechanism import Mechanism
 from nlihub.builders.procedures.abstracts.negatives import category_of_negative, join_outcomes
-from nlihub.builders.procedures.abstracts.perturb.apply import (
-    make_strategies,
-    perturb_mechanism,
-)
-from nlihub.builders.procedures.abstracts.perturb.replace_entities import EntityPool
-from nlihub.builders.procedures.abstracts.perturb.strategy import NoNegative
+from nlihub.builders.procedures.abstracts.perturb import EntityPool, make_strategies
+from nlihub.builders.procedures.abstracts.perturb.strategy import NoNegative, perturb_mechanism
 from nlihub.builders.procedures.abstracts.read import hash_content
 from nlihub.loaders.corpora.abstracts.abstract import Abstract, SkippedAbstract
 from nlihub.loaders.corpora.abstracts.read import read_units

@@ -1,7 +1,7 @@
 """The public functions that make conclusions wrong by rule, and the classes that they take."""
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -17,23 +17,25 @@ from .builders.procedures.abstracts.mechanisms.mechanism import (
     Mention,
     NoMechanism,
 )
-from .builders.procedures.abstracts.perturb.apply import (
-    Negatives,
-    list_negatives,
+from .builders.procedures.abstracts.perturb import (
+    Antonyms,
+    EntityPool,
+    Negate,
+    ReplaceInside,
+    ReplaceOutside,
+    ReversePolarity,
+    Strategy,
+    SwapNames,
+    SwapNumber,
+    SwapPositions,
     make_strategies,
+)
+from .builders.procedures.abstracts.perturb.strategy import (
+    Negatives,
+    Perturbed,
     perturb_mechanism,
     perturb_mechanism_all,
 )
-from .builders.procedures.abstracts.perturb.negate import Negate
-from .builders.procedures.abstracts.perturb.replace_entities import (
-    EntityPool,
-    ReplaceInside,
-    ReplaceOutside,
-)
-from .builders.procedures.abstracts.perturb.reverse_polarity import Antonyms, ReversePolarity
-from .builders.procedures.abstracts.perturb.strategy import Perturbed, Strategy
-from .builders.procedures.abstracts.perturb.swap_entities import SwapNames, SwapPositions
-from .builders.procedures.abstracts.perturb.swap_number import SwapNumber
 from .loaders.atomic_write import whole_file
 from .loaders.corpora.abstracts.abstract import SkippedAbstract
 from .loaders.corpora.abstracts.read import FORMATS, read_abstracts
@@ -240,7 +242,7 @@ def perturb_files(
                     negatives[name] += len(some)
                 for name, why in outcome.refused.items():
                     refused[name][why.reason] += 1
-                for line in list_negatives(one, outcome):
+                for line in _list_negatives(one, outcome):
                     stream.write(orjson.dumps(line, option=orjson.OPT_APPEND_NEWLINE))
         reasons = {name: dict(counter.most_common()) for name, counter in refused.items()}
         told = PerturbedFiles(n_mechanisms, made, negatives, reasons, without, skipped)
@@ -249,6 +251,27 @@ def perturb_files(
             shown = "\n".join(places or ["  they are empty"])
             raise CorpusError(f"The files give no mechanism to perturb:\n{shown}")
     return told
+
+
+def _list_negatives(
+    mechanism: Mechanism, found: Negatives[tuple[Perturbed, ...]]
+) -> Iterator[dict[str, Any]]:
+    """List the negatives of a mechanism as records; from the second of a strategy on, numbered."""
+    for strategy, made in found.made.items():
+        for number, perturbed in enumerate(made, start=1):
+            name = f"{mechanism.pmid}-{strategy}"
+            yield {
+                "id": name if number == 1 else f"{name}-{number}",
+                "pmid": mechanism.pmid,
+                "strategy": strategy,
+                "premise": " ".join(mechanism.supporting),
+                "positive": mechanism.conclusion,
+                "negative": perturbed.text,
+                "detail": perturbed.detail,
+                "edits": [asdict(edit) for edit in perturbed.edits],
+                "regulator": mechanism.regulator,
+                "regulated": mechanism.regulated,
+            }
 
 
 def tabulate_perturbed(told: PerturbedFiles) -> list[list[Any]]:

@@ -234,7 +234,7 @@ WRONG = {
     "{tmp}/absent.jsonl": "There is no file",
     "{good} --strategies SEN,VNeq": "Did you mean 'VNeg'",
     "{good} --strategies ,": "not a list of names",
-    "{good} --strategies SEN,SEN": "given twice: SEN",
+    "{good} --strategies SEN,SEN": "expected each once",
     "{good} --limit 0": "--limit",
     "{good} --json": "needs --output",
     "{good} --phrase-sets papers": "Did you mean 'paper'",
@@ -307,7 +307,7 @@ def test_wrong_use_from_python(write, tmp_path):
 def test_examples_of_docstrings_run():
     abstracts = "builders.procedures.abstracts"
     modules = ["perturbation", "loaders.corpora.abstracts.markers", "loading"]
-    modules += [f"{abstracts}.{name}" for name in ("mechanisms.mechanism", "perturb.grammar")]
+    modules += [f"{abstracts}.{name}" for name in ("mechanisms.mechanism", "perturb.relations")]
     for module in [*modules, f"{abstracts}.perturb.names"]:
         failed, attempted = doctest.testmod(importlib.import_module(f"nlihub.{module}"))
         assert (failed, attempted > 0) == (0, True), module

@@ -40,7 +40,7 @@ Source:
 """
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -133,8 +133,8 @@ _IS_POSITIVE = f"kind = '{POSITIVE}'"
 COUNT_FORMS = f"""
     SELECT COUNT(*) FILTER (WHERE {_IS_POSITIVE}),
         COUNT(*) FILTER (WHERE {_IS_POSITIVE} AND is_negated),
-        COUNT(*) FILTER (WHERE NOT {_IS_POSITIVE}),
-        COUNT(*) FILTER (WHERE NOT {_IS_POSITIVE} AND is_negated),
+        COUNT(*) FILTER (WHERE NOT {_IS_POSITIVE} AND balance IS NULL),
+        COUNT(*) FILTER (WHERE NOT {_IS_POSITIVE} AND balance IS NULL AND is_negated),
         COUNT(balance)
     FROM {CANDIDATES}
 """
@@ -150,12 +150,12 @@ def is_negated(text: str) -> bool:
 
 
 class Forms(NamedTuple):
-    """The numbers of positives and negatives, and of negated ones; the last are of ``VNeg``."""
+    """Numbers of positives and negatives, and of negated ones; the last are negated ``VNeg``."""
 
     n_positives: int
     n_negated_positives: int
-    n_negatives: int
-    n_negated: int
+    n_others: int
+    n_negated_others: int
     n_flipped: int
 
     @property
@@ -164,19 +164,19 @@ class Forms(NamedTuple):
         share = self.n_negated_positives / max(self.n_positives, 1)
         if share >= 1:
             return self.n_flipped
-        # (kept + other negated) / (kept + others) = share
-        n_others, n_other_negated = (n - self.n_flipped for n in (self.n_negatives, self.n_negated))
-        return min(max(int((share * n_others - n_other_negated) / (1 - share)), 0), self.n_flipped)
+        # (kept + negated others) / (kept + others) = share
+        n_kept = int((share * self.n_others - self.n_negated_others) / (1 - share))
+        return min(max(n_kept, 0), self.n_flipped)
 
     def show(self) -> str:
         """Say how many positives and negatives are negated, before and after balancing."""
-        n_left_out = self.n_flipped - self.n_kept
-        shares = (
-            (self.n_negated_positives, self.n_positives),
-            (self.n_negated - n_left_out, self.n_negatives - n_left_out),
-            (self.n_negated, self.n_negatives),
+        negatives = [
+            (self.n_negated_others + n, self.n_others + n) for n in (self.n_kept, self.n_flipped)
+        ]
+        positives, now, before = (
+            f"{100 * part / max(whole, 1):.1f} %"
+            for part, whole in [(self.n_negated_positives, self.n_positives), *negatives]
         )
-        positives, now, before = (f"{100 * part / max(whole, 1):.1f} %" for part, whole in shares)
         return f"negated: {positives} of the positives, {now} of the negatives ({before} before)"
 
 
@@ -263,12 +263,13 @@ class Distribution:
             n_flipped: How many negated ``VNeg`` are kept, by their order; None keeps all.
         """
         is_kept = "TRUE" if n_flipped is None else f"balance IS NULL OR place <= {n_flipped}"
+        preferred = ", ".join(f"'{name}'" for name in self.preferred) or "NULL"
         return (
             Statement(
                 "kept",
                 f"""
                 SELECT *, {_IS_POSITIVE} AS is_positive,
-                    category IN ({_list(self.preferred)}) AS is_preferred
+                    category IN ({preferred}) AS is_preferred
                 FROM (
                     SELECT *, ROW_NUMBER() OVER (
                         PARTITION BY balance IS NULL ORDER BY balance, pmid
@@ -351,7 +352,3 @@ def _place(config: str) -> str:
     """Return the split of a row as SQL: in training only what is drawn, elsewhere all rows."""
     is_there = f"{config}_split <> {_TRAIN} OR {config}_place = 1"
     return f"CASE WHEN {is_there} THEN {config}_split ELSE {IN_NO_SPLIT} END"
-
-
-def _list(names: Iterable[str]) -> str:
-    return ", ".join(f"'{name}'" for name in names) or "NULL"

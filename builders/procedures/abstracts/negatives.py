@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from ....loaders.errors import UsageError
@@ -30,17 +31,17 @@ from .choose import CANDIDATES, FLIPPED, TAKEN, is_negated
 from .declaration import EXTRA, POSITIVE
 from .generate.generate import KINDS
 from .mechanisms.mechanism import Mechanism
-from .perturb.apply import (
-    NAMES,
+from .perturb import NAMES, make_strategies
+from .perturb.names import find_places, spell_plainly
+from .perturb.replace_entities import POOL, EntityPool, store_pool
+from .perturb.strategy import (
     SAME_AS_ANOTHER,
     SAME_AS_POSITIVE,
     Negatives,
-    make_strategies,
+    NoNegative,
+    Perturbed,
     perturb_mechanism,
 )
-from .perturb.names import find_places, spell_plainly
-from .perturb.replace_entities import POOL, EntityPool, store_pool
-from .perturb.strategy import NoNegative, Perturbed
 from .read import MECHANISMS, parse_mechanism
 
 if TYPE_CHECKING:
@@ -97,12 +98,10 @@ class ChosenShard(NamedTuple):
 
     def mechanisms(self) -> Iterator[tuple[int, Mechanism]]:
         """Read the mechanisms with their places, in order."""
-        wanted = set(self.taken.tolist())
-        with pq.ParquetFile(self.folder / f"{MECHANISMS}.parquet", pre_buffer=False) as file:
-            for batch in file.iter_batches(5_000, columns=["seq", "json"]):
-                for row in batch.to_pylist():
-                    if row["seq"] in wanted:
-                        yield row["seq"], parse_mechanism(row["json"])
+        table = pq.read_table(self.folder / f"{MECHANISMS}.parquet", columns=["seq", "json"])
+        for row in table.filter(pc.is_in(table["seq"], pa.array(self.taken))).to_batches(500):
+            for one in row.to_pylist():
+                yield one["seq"], parse_mechanism(one["json"])
 
 
 def category_of_negative(kind: str) -> str:
@@ -117,18 +116,18 @@ class MakeNegatives:
     Attributes:
         strategies: The names of the rule-based strategies.
         seed: Seed of every random choice.
-        pool: The entities that SREO draws from.
+        pool: The file of the entities that SREO draws from; None has none.
         domain: The domain of all rows.
     """
 
     strategies: Sequence[str]
     seed: int
-    pool: EntityPool
+    pool: Path | None
     domain: str
 
     def __call__(self, shard: ChosenShard, folder: Path) -> None:
         """Apply every strategy once to every mechanism; write rows, their keys and refusals."""
-        every = make_strategies(self.pool)
+        every = make_strategies(EntityPool.open(self.pool) if self.pool else EntityPool({}))
         strategies = [every[name] for name in self.strategies]
         refused: Counter[tuple[str, str]] = Counter()
         features = uniform_features(LABELS, EXTRA)
@@ -248,7 +247,7 @@ def make_negatives(
     work: Work, recipe: "AbstractsRecipe", written: Mapping[int, Mapping[int, Outcomes]]
 ) -> list[Path]:
     """Make the negatives of all shards; return the folders with their tables."""
-    pool = EntityPool({})
+    pool = None
     if "SREO" in recipe.strategy_names:
         work.select([POOL])
         pool = store_pool(work.database, work.folder)

@@ -18,7 +18,7 @@ from .choose import PAPER_RATIO, Distribution
 from .generate.generate import SMALL, GenerationSettings, ModelWriter
 from .mechanisms.mechanism import FINDING, MAX_AFTER, MechanismOptions, MechanismRules
 from .negatives import Writer
-from .perturb.apply import NAMES
+from .perturb import NAMES
 
 _NEGATIVES = Parameter(group="Negatives")
 _TRAINING_ROWS = ("one", "pair")

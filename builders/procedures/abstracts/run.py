@@ -77,12 +77,7 @@ def run(
     ]
     writer = recipe.writer(tell)
     written_by = {"generation": writer.parameters()} if writer else {}
-    by_sql = ("balance_negation", *rule.as_json())
-    identity = {
-        **{name: value for name, value in recipe.parameters().items() if name not in by_sql},
-        **written_by,
-        "domain": recipe.domain,
-    }
+    identity = {**recipe.parameters(), **written_by, "domain": recipe.domain}
     read = ReadAbstracts(recipe.mechanism_rules)
     with read_corpus(files, read, SCHEMAS, identity, recipe.engine, options, SHARD_BYTES) as work:
         database = work.database
@@ -119,10 +114,20 @@ def run(
             uneven = list_uneven_splits(rule.ratio, abstracts["splits"], "mechanisms")
             report = replace(report, summary=[*report.summary, *uneven])
         declaration = replace(declaration, categories=categories)
-        source, spec = _describe_source(database, abstracts["kept"]), declaration.spec()
-        schema, keys = spec.features.arrow_schema, options.keys(spec)
+        digest = hashlib.sha256()
+        for batch in database.batches(TAKEN):
+            for content in batch["json"].to_pylist():
+                digest.update(content)
+        source = {
+            "url": "the abstracts",
+            "abstracts": abstracts["kept"],
+            "sha256": digest.hexdigest(),
+        }
+        spec = declaration.spec()
         parameters = work.parameters({**recipe.parameters(), **rule.as_json(), **written_by})
-        rows = OrderedRows(work, folders, schema, keys, [source], parameters)
+        rows = OrderedRows(
+            work, folders, spec.features.arrow_schema, options.keys(spec), [source], parameters
+        )
         yield Construction(rows, report, declaration, work.share)
 
 
@@ -214,12 +219,3 @@ def _summary(
         yield f"{kind}: {made['kept']:,} of {made['read']:,} mechanisms{dropped}"
     if forms:
         yield forms.show()
-
-
-def _describe_source(database: Database, n_taken: int) -> Mapping[str, Any]:
-    """Return the mechanisms that are taken as one source: how many, and a hash of them."""
-    digest = hashlib.sha256()
-    for batch in database.batches(TAKEN):
-        for content in batch["json"].to_pylist():
-            digest.update(content)
-    return {"url": "the abstracts", "abstracts": n_taken, "sha256": digest.hexdigest()}

@@ -192,7 +192,7 @@ def test_the_pool_on_the_disk_is_that_in_memory(tmp_path):
     ):
         database = work.database
         work.select([*STATEMENTS, POOL])
-        stored = store_pool(database, work.folder)
+        stored = EntityPool.open(store_pool(database, work.folder))
         contents = [one for batch in database.batches(TAKEN) for one in batch["json"].to_pylist()]
         mechanisms = list(map(parse_mechanism, contents))
         pool = EntityPool.of(mechanisms)

@@ -5,7 +5,7 @@ import re
 import pytest
 from abstract_corpus import make_abstract, write_abstracts
 from constructing import from_abstracts
-from nlihub.builders.procedures.abstracts.choose import UNBALANCED
+from nlihub.builders.procedures.abstracts.choose import UNBALANCED, Forms
 from nlihub.builders.procedures.procedure import show_probe
 
 import nlihub
@@ -39,3 +39,8 @@ def test_a_probe_that_could_not_be_measured_says_why():
     found = {"config": "full", "unmeasured": "there are no rows"}
     assert "Not measured on `full`: there are no rows." in [*show_probe(found)]
     assert [*show_probe({})] == []
+
+
+def test_how_many_negations_are_kept():
+    for n_negated_others, n_flipped, expected in ((0, 50, 20), (4, 50, 15), (0, 9, 9), (20, 9, 0)):
+        assert Forms(100, 20, 80, n_negated_others, n_flipped).n_kept == expected

@@ -27,7 +27,6 @@ from nlihub.builders.procedures.abstracts.negatives import (
     MakeNegatives,
     category_of_negative,
 )
-from nlihub.builders.procedures.abstracts.perturb.replace_entities import EntityPool
 from nlihub.builders.procedures.splits import ByRatio
 
 #: Shares of mechanisms that have a negative of a kind, about as in BioNLI.
@@ -54,7 +53,7 @@ def draw(tmp_path_factory):
     def drawn(negatives, seed=1, **rule):
         folder = tmp_path_factory.mktemp("drawn")
         chosen = Distribution(**rule)
-        keys = MakeNegatives((), seed, EntityPool({}), "biomedical")._keys
+        keys = MakeNegatives((), seed, None, "biomedical")._keys
         rows = [
             keys(str(n), kind, "")
             for n, made in enumerate(negatives)

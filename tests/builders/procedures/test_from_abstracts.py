@@ -13,12 +13,13 @@ from datasets import load_dataset
 from nlihub.builders.procedures.abstracts import run
 from nlihub.builders.procedures.abstracts.choose import SAME_TEXTS
 from nlihub.builders.procedures.abstracts.mechanisms.mechanism import Mechanism
-from nlihub.builders.procedures.abstracts.perturb.apply import (
-    NAMES,
+from nlihub.builders.procedures.abstracts.perturb import NAMES
+from nlihub.builders.procedures.abstracts.perturb.strategy import (
     SAME_AS_ANOTHER,
     SAME_AS_POSITIVE,
+    NoNegative,
+    Perturbed,
 )
-from nlihub.builders.procedures.abstracts.perturb.strategy import NoNegative, Perturbed
 from nlihub.builders.versions.version import Manifest
 from nlihub.loaders.errors import CorpusError, SourceNotFoundError, UnknownNameError, UsageError
 

@@ -36,8 +36,8 @@ from nlihub.builders.procedures.abstracts.generate.generate import (
     write_output,
 )
 from nlihub.builders.procedures.abstracts.mechanisms.mechanism import Mention
-from nlihub.builders.procedures.abstracts.perturb.apply import SAME_AS_POSITIVE
 from nlihub.builders.procedures.abstracts.perturb.strategy import (
+    SAME_AS_POSITIVE,
     Choices,
     NoNegative,
     Perturbed,
@@ -109,7 +109,7 @@ def check_constraints(mechanism, tokenizer):
     found = SwapNames(symmetric=True).propose(mechanism, Choices(0, mechanism.pmid, "SEN"))
     if isinstance(found, NoNegative):
         return False
-    swapped = next(found).text
+    swapped = found[0].text
     names = mechanism.names[::-1]
     if not all(f"> {name} <" in swapped for name in names):  # a capital at the start
         return False

@@ -1,64 +1,62 @@
 """The rule-based strategies: what each changes, keeps and refuses."""
 
-import json
 import re
-import subprocess
-import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from nlihub.builders.procedures.abstracts.perturb.apply import (
-    SAME_AS_ANOTHER,
+from nlihub.builders.procedures.abstracts.mechanisms.mechanism import Mechanism, Mention
+from nlihub.builders.procedures.abstracts.perturb import (
+    Antonyms,
+    EntityPool,
+    Negate,
+    ReplaceInside,
+    ReplaceOutside,
+    ReversePolarity,
+    Strategy,
+    SwapNames,
+    SwapNumber,
+    SwapPositions,
     make_strategies,
-    perturb_mechanism,
 )
-from nlihub.builders.procedures.abstracts.perturb.grammar import (
+from nlihub.builders.procedures.abstracts.perturb.names import (
     UNFIT,
-    form_past,
-    form_third,
+    TextEdit,
+    find_places,
+    is_plural,
+    kind_of_name,
+    uncapitalize_name,
 )
-from nlihub.builders.procedures.abstracts.perturb.names import find_places
-from nlihub.builders.procedures.abstracts.perturb.negate import POSSIBLE, Negate
+from nlihub.builders.procedures.abstracts.perturb.negate import POSSIBLE
 from nlihub.builders.procedures.abstracts.perturb.replace_entities import (
     MAY_BE_SAME,
     MAY_HOLD,
     NO_TYPE,
-    EntityPool,
-    ReplaceOutside,
+    is_kind,
     may_be_same,
 )
-from nlihub.builders.procedures.abstracts.perturb.reverse_polarity import (
-    UNFIT_TERM,
-    Antonyms,
-    ReversePolarity,
-)
+from nlihub.builders.procedures.abstracts.perturb.reverse_polarity import UNFIT_TERM
 from nlihub.builders.procedures.abstracts.perturb.strategy import (
     BROKEN_MARKERS,
     DENIED,
     PARTIAL,
+    SAME_AS_ANOTHER,
     SUPPORTED,
     Choices,
     NoNegative,
     Perturbed,
-    Strategy,
-    TextEdit,
+    perturb_mechanism,
+    perturb_mechanism_all,
 )
-from nlihub.builders.procedures.abstracts.perturb.swap_entities import (
-    MUTUAL,
-    SAME_NAME,
-    UNDIRECTED,
-    SwapNames,
-    SwapPositions,
-)
+from nlihub.builders.procedures.abstracts.perturb.swap_entities import MUTUAL, SAME_NAME, UNDIRECTED
 from nlihub.builders.procedures.abstracts.perturb.swap_number import (
     BOUND,
     DOSE,
     NO_NUMBER,
     SHARE,
     STATED,
-    SwapNumber,
     find_numbers,
 )
 from nlihub.loaders.errors import UsageError
@@ -69,73 +67,59 @@ STRATEGIES = make_strategies(POOL)
 NAMES = tuple(STRATEGIES)
 
 
-def propose_all(strategy, mechanism, choices):
-    """All proposals of a strategy, or why it has none."""
-    found = strategy.propose(mechanism, choices)
-    return found if isinstance(found, NoNegative) else tuple(found)
+def propose(strategy, mechanism):
+    """The texts that a strategy makes, or why it makes none."""
+    found = strategy.propose(mechanism, Choices(1, mechanism.pmid, strategy.name))
+    return found.reason if isinstance(found, NoNegative) else [one.text for one in found]
 
 
-def propose_one(strategy, mechanism, choices):
-    """The first proposal of a strategy, or why it has none."""
-    found = strategy.propose(mechanism, choices)
-    return found if isinstance(found, NoNegative) else next(found)
+def outcome(name, conclusion, types="gg", supporting=()):
+    """What a strategy makes of a sentence first, or why it makes nothing."""
+    found = propose(STRATEGIES[name], mechanism_of(conclusion, types, supporting))
+    return found if isinstance(found, str) else found[0]
 
 
-def outcome(name, conclusion, types="gg", supporting=(), seed=1, strategy=None):
-    mechanism = mechanism_of(conclusion, types, supporting)
-    return propose_one(strategy or STRATEGIES[name], mechanism, Choices(seed, "1", name))
-
-
-def texts(name, conclusion, types="gg", supporting=(), strategy=None):
+def texts(strategy, conclusion, types="gg", supporting=()):
     """All that a strategy can make of a sentence, without its markers."""
-    mechanism = mechanism_of(conclusion, types, supporting)
-    found = propose_all(strategy or STRATEGIES[name], mechanism, Choices(1, "1", name))
-    return set() if isinstance(found, NoNegative) else {plain(p.text) for p in found}
+    strategy = STRATEGIES[strategy] if isinstance(strategy, str) else strategy
+    found = propose(strategy, mechanism_of(conclusion, types, supporting))
+    return set() if isinstance(found, str) else set(map(plain, found))
 
 
 def plain(text):
     return re.sub("<re> | <er>|<el> | <le>", "", text)
 
 
-def flipped(sentence):
-    """What VNeg makes of a sentence with X and Y in it."""
+def of_x_and_y(name, sentence):
+    """What a strategy makes of a sentence with X and Y in it."""
     marked = sentence.replace("X", "<re> TNF <er>", 1).replace("Y", "<el> IL-6 <le>", 1)
-    return {t.replace("TNF", "X").replace("IL-6", "Y") for t in texts("VNeg", marked)}
+    return {t.replace("TNF", "X").replace("IL-6", "Y") for t in texts(name, marked)}
 
 
-# ---- The paper's Table 4, in our own words: the same edits, the same kinds of result.
+def reason_of(name, sentence):
+    """Why a strategy makes nothing of a sentence with X and Y in it."""
+    marked = sentence.replace("X", "<re> TNF <er>", 1).replace("Y", "<el> IL-6 <le>", 1)
+    return outcome(name, marked)
 
+
+# The paper's example, in our own words: the same edits, the same kinds of result.
 TABLE_4 = (
     "We suggest that, although the <el> auxin <le>-induced the <re> calcium <er>(c) increase is "
     "linked to and even follows the induction of GH3 transcripts, it ends before growth."
 )
 
 
-def test_table_4_names_change_places_and_markers_stay():
-    assert outcome("SEN", TABLE_4).text == TABLE_4.replace("auxin", "@").replace(
+def test_table_4():
+    assert outcome("SEN", TABLE_4) == TABLE_4.replace("auxin", "@").replace(
         "calcium", "auxin"
     ).replace("@", "calcium")
-
-
-def test_table_4_markers_move_with_the_names():
-    found = outcome("SEP", TABLE_4).text
-    assert "the <re> calcium <er>-induced the <el> auxin <le>(c) increase" in found
-
-
-def test_table_4_an_entity_from_outside():
-    mechanism = mechanism_of(TABLE_4, "g-")
-    pool = EntityPool({"Gene": ["integrin"]})
-    found = propose_one(ReplaceOutside(pool), mechanism, Choices(1, "1", "SREO"))
-    assert found.text == TABLE_4.replace("calcium", "integrin")
-
-
-def test_table_4_a_term_becomes_its_antonym_one_at_a_time():
+    assert "the <re> calcium <er>-induced the <el> auxin <le>(c)" in outcome("SEP", TABLE_4)
+    pool = ReplaceOutside(EntityPool({"Gene": ["integrin"]}))
+    assert texts(pool, TABLE_4, "g-") == {plain(TABLE_4).replace("calcium", "integrin")}
     found = texts("LPR", TABLE_4)
     assert plain(TABLE_4).replace("increase", "decrease") in found
     assert not any("decrease" in text and "repress" in text for text in found)
 
-
-# ---- Properties of all strategies.
 
 AWKWARD = [
     "IL-6", "IL-6 receptor", "TNF-α", "p53", "H2O2", "CD4+", "a.b(c)*", "[3H]thymidine", "$x^2|y",  # noqa: RUF001
@@ -167,26 +151,23 @@ def mechanisms(draw):
     return mechanism_of(conclusion, types, supporting, draw(st.text("123", min_size=1)))
 
 
-@pytest.mark.parametrize("name", NAMES)
-@given(mechanism=mechanisms(), seed=st.integers(0, 3))
+@given(mechanism=mechanisms(), seed=st.integers(0, 3), order=st.permutations(NAMES))
 @settings(max_examples=150, deadline=None)
-def test_properties(name, mechanism, seed):
-    strategy = STRATEGIES[name]
-    choices = Choices(seed, mechanism.pmid, name)
-    found = propose_one(strategy, mechanism, choices)
-    assert found == propose_one(strategy, mechanism, choices)
-    everything = propose_all(strategy, mechanism, choices)
-    if isinstance(found, NoNegative):
-        assert found.reason in strategy.reasons
-        assert everything == found
-        return
-    assert everything[0] == found
-    assert propose_all(strategy, mechanism, choices)[:1] == (found,)
-    for each in everything:
-        assert each.text != mechanism.conclusion
-        assert find_places(each.text) is not None
-        assert each.detail
-        assert_rest_is_unchanged(mechanism.conclusion, each)
+def test_properties(mechanism, seed, order):
+    found = perturb_mechanism(mechanism, STRATEGIES.values(), seed)
+    again = perturb_mechanism(mechanism, [STRATEGIES[name] for name in order], seed)
+    assert (found.made, found.refused) == (again.made, again.refused)
+    assert {*found.made, *found.refused} == set(NAMES)
+    sentences = [mechanism.conclusion, *(one.text for one in found.made.values())]
+    assert len(set(sentences)) == len(sentences)
+    every = perturb_mechanism_all(mechanism, STRATEGIES.values(), seed)
+    for name, made in every.made.items():
+        for one in made:
+            assert one.text != mechanism.conclusion and find_places(one.text) and one.detail
+            assert_rest_is_unchanged(mechanism.conclusion, one)
+            if name in ("VNeg", "SN", "LPR"):
+                assert f"<re> {mechanism.regulator} <er>" in one.text
+                assert f"<el> {mechanism.regulated} <le>" in one.text
 
 
 def assert_rest_is_unchanged(positive, perturbed):
@@ -201,48 +182,10 @@ def assert_rest_is_unchanged(positive, perturbed):
     assert positive[end:] == perturbed.text[end + shift :]
 
 
-@given(mechanism=mechanisms(), order=st.permutations(NAMES))
-@settings(max_examples=150, deadline=None)
-def test_negatives_differ_and_do_not_depend_on_the_order(mechanism, order):
-    found = perturb_mechanism(mechanism, STRATEGIES.values(), 1)
-    again = perturb_mechanism(mechanism, [STRATEGIES[n] for n in order], 1)
-    assert (found.made, found.refused) == (again.made, again.refused)
-    assert {*found.made, *found.refused} == set(NAMES)
-    sentences = [mechanism.conclusion, *(p.text for p in found.made.values())]
-    assert len(set(sentences)) == len(sentences)
-
-
-@given(mechanism=mechanisms())
-@settings(max_examples=100, deadline=None)
-def test_entities_are_never_touched_by_words_and_numbers(mechanism):
-    for name in ("VNeg", "SN", "LPR"):
-        found = propose_all(STRATEGIES[name], mechanism, Choices(1, "1", name))
-        for each in () if isinstance(found, NoNegative) else found:
-            assert f"<re> {mechanism.regulator} <er>" in each.text
-            assert f"<el> {mechanism.regulated} <le>" in each.text
-
-
-def test_another_process_chooses_the_same():
-    code = (
-        "import sys; sys.path[:0] = sys.argv[1:]; import json\n"
-        "from test_perturb import made; print(json.dumps(made()))"
-    )
-    here = Path(__file__).parent
-    run = [sys.executable, "-c", code, here, here.parents[1]]
-    assert json.loads(subprocess.run(run, check=True, capture_output=True).stdout) == made()
-
-
-def made():
-    found = [perturb_mechanism(m, STRATEGIES.values(), 7) for m in reversed(MECHANISMS)]
-    return [{name: p.text for name, p in f.made.items()} for f in found]
-
-
 def test_seeds_pmids_and_strategies_draw_apart():
     draws = {Choices(s, p, n).draw("x") for s in (1, 2) for p in "12" for n in ("SN", "LPR")}
     assert len(draws) == 8
 
-
-# ---- Refusals.
 
 DENYING = {DENIED: ("If <re> A <er> increases <el> B <le>, leptin falls.", "gg")}
 REFUSED = {
@@ -305,32 +248,13 @@ REFUSED["SEP"] = REFUSED["SEN"]
 
 @pytest.mark.parametrize("name", NAMES)
 def test_every_reason_is_given(name):
-    assert set(REFUSED[name]) == set(STRATEGIES[name].reasons)
     for reason, arguments in REFUSED[name].items():
-        assert outcome(name, *arguments) == NoNegative(reason)
-
-
-@pytest.mark.parametrize("first", ["{g:GAP-43} (B-50, {g:neuromodulin})",
-                                   "{g:neuromodulin} (B-50, {g:GAP-43})"])  # fmt: skip
-def test_a_name_that_the_text_gives_in_brackets_is_the_same(first):
-    supporting = f"{first} was seen. So was {{g:Notch1}}."
-    conclusion = "<re> GAP-43 <er> binds to <el> calmodulin <le>."
-    found = texts("SRE", conclusion, "gc", supporting)
-    assert found and all("Notch1" in text for text in found)
+        assert outcome(name, *arguments) == reason
 
 
 def test_names_other_than_those_between_the_markers_are_refused():
-    mechanism = mechanism_of("<re> A <er> inhibits <el> B <le>.")
-    other = type(mechanism)(*(getattr(mechanism, f) for f in mechanism.__slots__[:3]), "C", "B",
-                            "Gene", "Gene", (), None)  # fmt: skip
-    for name, strategy in STRATEGIES.items():
-        assert propose_one(strategy, other, Choices(1, "1", name)) == NoNegative(BROKEN_MARKERS)
-
-
-def test_a_name_that_breaks_the_markers_is_not_taken():
-    strategy = ReplaceOutside(EntityPool({"Gene": ["C <er> D"]}))
-    found = outcome("SREO", "<re> A <er> is <el> B <le>.", strategy=strategy)
-    assert found == NoNegative(UNFIT)
+    one = replace(mechanism_of("<re> A <er> inhibits <el> B <le>."), regulator="C")
+    assert {propose(strategy, one) for strategy in STRATEGIES.values()} == {BROKEN_MARKERS}
 
 
 class Fixed(Strategy):
@@ -345,7 +269,6 @@ class Fixed(Strategy):
         end = len(marked.text)
         for word in self.words:
             yield Perturbed.of(marked.text, [TextEdit(end, end, word)])
-        return None
 
 
 def test_a_negative_that_is_taken_gives_way_to_the_next():
@@ -363,144 +286,221 @@ def test_a_strategy_given_twice_is_refused():
         perturb_mechanism(MECHANISMS[0], [Negate(), Negate()], 1)
 
 
-# ---- Names: SEN, SEP, SRE, SREO.
+def bracketed(sentence):
+    """A mechanism of a sentence with its two entities in square brackets."""
+    marked = re.sub(r"\[(.*?)\]", r"<re> \1 <er>", sentence, count=1)
+    marked = re.sub(r"\[(.*?)\]", r"<el> \1 <le>", marked)
+    return Mechanism.of(marked, regulator_type="Gene", regulated_type="Gene")
 
 
-def test_names_take_capitals_with_them():
-    found = outcome("SEN", "<re> Insulin <er> inhibits <el> AMPK <le>.", "gg", "No insulin.")
-    assert found.text == "<re> AMPK <er> inhibits <el> insulin <le>."
-    found = outcome("SEN", "<re> Insulin <er> regulates <el> leptin <le>.", "gg", "No insulin.")
-    assert found.text == "<re> Leptin <er> regulates <el> insulin <le>."
+def test_what_is_denied_doubted_asked_or_contrasted_is_left_alone():
+    path = Path(__file__).parents[2] / "relations.tsv"
+    sentences = [line.split("\t")[1] for line in path.read_text(encoding="utf-8").splitlines()]
+    assert len(sentences) == 202
+    for sentence in sentences:
+        assert propose(STRATEGIES["SREO"], bracketed(sentence)) == DENIED, sentence
 
 
 @pytest.mark.parametrize(
     "sentence",
     [
-        "<re> Statins <er> inhibit <el> kinase <le>.",  # in number
-        "An <re> EGF <er> induces the <el> JNK <le>.",  # in article
-        "<re> Zinc <er> causes <el> nephrotoxic <le> effects.",  # in part of speech
+        "[Drelin] reduces [gastric ulcer] in rats.",
+        "We conclude that [drelin] may protect against [stroke].",
+        "[KAS1] probably binds [TOM2], and NO takes part.",
+        "The rise in left ventricular [KAS1] was due to [drelin]; this was expected.",
+        "Although they are small, [KAS1]-deficient mice develop [arthritis].",
+        "[Drelin] has been linked to [asthma] under certain conditions.",
     ],
 )
-def test_names_that_differ_in_kind_are_not_exchanged(sentence):
-    assert outcome("SEN", sentence) == NoNegative(UNFIT)
+def test_plain_statements_are_taken(sentence):
+    assert isinstance(propose(STRATEGIES["SREO"], bracketed(sentence)), list)
+
+
+EXCHANGED = [
+    "X strongly inhibits Y.", "X treatment reduced Y.", "X may also activate the Y.",
+    "X recognizes and activates Y.", "X is an inhibitor of Y.", "X has an effect on Y.",
+    "X leads to Y.", "X is required for Y.", "X contributes to the increase in Y.",
+    "X acts as an agonist of Y.", "X lowers the Y.", "X is blocked by Y.",
+    "X release was strongly inhibited in rats by the Y.", "The effect of X on Y.",
+    "Activation of X by Y.", "We saw X-induced growth of Y.",
+]  # fmt: skip
+UNDIRECTED_SENTENCES = [
+    "X interacts with Y.", "X binds directly to Y.", "X is closely related to the Y.",
+    "X is equivalent to Y.", "X is near Y.", "X is as effective as Y.", "X matches Y.",
+    "X shares a pathway with Y.", "X is the opposite of Y.", "X is a partner of Y.",
+    "X comigrates with Y.", "X rises with Y.", "X increases as the Y.", "X increases with Y.",
+    "X, together with Y.", "X and also Y.", "X, like Y.", "X with Y.", "X is proportional to Y.",
+    "X falls whenever the Y.", "X resembles activated Y.", "X parallels increases in Y.",
+    "X accompanies increased Y.", "X and Y.", "X inhibits and is inhibited by Y.",
+    "X activates or is activated by Y.", "X synchronizes with Y.", "X increases alongside Y.",
+    "X blocks the binding of Z to Y.", "X decreases in parallel with Y.", "X-Y is.",
+    "The interactions of X with Y rise.", "X binds to cell surface Y.", "X resembles Y.",
+    "X co-localizes strongly with Y.",
+]  # fmt: skip
 
 
 def test_entities_are_exchanged_where_one_acts_on_the_other():
-    for between in (
-        *(
-            "strongly inhibits",
-            "treatment reduced",
-            "may also activate the",
-            "recognizes and activates",
-        ),
-        *("is an inhibitor of", "has an effect on", "leads to"),
-        *(
-            "is required for",
-            "contributes to the increase in",
-            "acts as an agonist of",
-            "lowers the",
-        ),
-        *("is blocked by", "release was strongly inhibited in rats by the"),
-    ):
-        sentence = f"<re> A <er> {between} <el> B <le>."
-        assert plain(outcome("SEN", sentence).text) == f"B {between} A."
-    for sentence in ("The effect of <re> A <er> on <el> B <le>.",
-                     "Activation of <re> A <er> by <el> B <le>.",
-                     "We saw <re> A <er>-induced growth of <el> B <le>."):  # fmt: skip
-        assert isinstance(outcome("SEN", sentence), Perturbed)
-
-
-def test_symmetric_sentences_are_swapped_on_demand():
-    sentence = "<re> A <er> interacts with <el> B <le>."
-    assert outcome("SEN", sentence) == NoNegative(UNDIRECTED)
-    for between in (
-        *("binds directly to", "is closely related to the", "is equivalent to", "is near"),
-        *("is as effective as", "shares a pathway with", "matches", "is the opposite of"),
-        *("is a partner of", "comigrates with", "rises with", "increases as the", "increases with"),
-        *(
-            ", together with",
-            "and also",
-            ", like",
-            "with",
-            "is proportional to",
-            "falls whenever the",
-        ),
-        *("resembles activated", "parallels increases in", "accompanies increased", "and"),
-        *("inhibits and is inhibited by", "activates or is activated by", "synchronizes with"),
-        *("increases alongside", "blocks the binding of X to", "decreases in parallel with"),
-    ):
-        text = f"<re> A <er> {between} <el> B <le>."
-        assert outcome("SEN", text) == NoNegative(UNDIRECTED), text
-    assert outcome("SEN", "<re> A <er>-<el> B <le> is.") == NoNegative(UNDIRECTED)
+    for sentence in EXCHANGED:
+        exchanged = sentence.replace("X", "@").replace("Y", "X").replace("@", "Y")
+        assert of_x_and_y("SEN", sentence) == {exchanged}
+    for sentence in UNDIRECTED_SENTENCES:
+        assert reason_of("SEN", sentence) == UNDIRECTED, sentence
     for strategy in (SwapNames(symmetric=True), SwapPositions(symmetric=True)):
-        assert plain(outcome("SEN", sentence, strategy=strategy).text) == "B interacts with A."
+        assert of_x_and_y(strategy, "X interacts with Y.") == {"Y interacts with X."}
+        assert of_x_and_y(strategy, "X never raises Y.") == {"Y never raises X."}
 
 
 @pytest.mark.parametrize(
-    "sentence",
+    ("sentence", "supporting"),
     [
-        "<re> Zinc <er> raises <el> iron <le>, and iron raises zinc.",
-        "<re> A <er> activates <el> B <le>, which activates A.",
-        "<re> A <er> activates <el> B <le>, which also activates it.",
-        "<re> A <er> represses <el> B <le> and is in turn repressed by it.",
-        "<re> A <er> represses <el> B <le> and vice-versa.",
-        "<re> A <er> is inhibited by <el> B <le> and inhibits it.",
-        "<re> A <er> inhibits <el> B <le>, its own inhibitor.",
-        "<re> A <er> inhibits <el> B <le>, and the converse also holds.",
-        "<re> A <er> inhibits <el> B <le>, which in return inhibits it.",
-    ],
-)
-def test_entities_that_are_named_again_are_not_exchanged(sentence):
-    assert outcome("SEN", sentence) == NoNegative(MUTUAL)
-
-
-@pytest.mark.parametrize(
-    ("supporting", "is_stated"),
-    [
-        ("Iron inhibits zinc uptake.", True),
-        ("Iron also lowers the zinc.", True),
-        ("Zinc was lowered by iron.", True),
-        ("Iron was lowered by zinc.", False),
-        ("Zinc and iron rose.", False),
-        ("Iron fell in the zinc group.", False),
-        ("Iron infusion lowers plasma zinc.", True),
-        ("Inhibition of zinc by iron was seen.", True),
-        ("Rats given iron had less zinc.", True),
-        ("The effect of zinc on iron was examined.", False),
-    ],
-)
-def test_what_the_supporting_set_states_is_no_negative(supporting, is_stated):
-    found = outcome("SEN", "<re> Zinc <er> inhibits <el> iron <le> uptake.", "cc", supporting)
-    assert (found == NoNegative(MUTUAL)) is is_stated
-
-
-@pytest.mark.parametrize(
-    ("names", "supporting"),
-    [
-        (("PU.1", "GATA1"), "GATA-1 inhibits PU1."),
-        (("IL-6", "CRP"), "CRP raises interleukin-6 (IL-6). CRP is low."),
-        (("oestradiol", "leptin"), "Leptin inhibits estradiol."),
-        (("estrogens", "androgens"), "Androgen increases estrogen."),
-        (("leptin", "NPY"), "Leptin is inhibited by neuropeptide Y (NPY)."),
+        # The conclusion goes on about both.
+        ("<re> Zinc <er> raises <el> iron <le>, and iron raises zinc.", ""),
+        ("<re> A <er> activates <el> B <le>, which activates A.", ""),
+        ("<re> A <er> activates <el> B <le>, which also activates it.", ""),
+        ("<re> A <er> represses <el> B <le> and is in turn repressed by it.", ""),
+        ("<re> A <er> represses <el> B <le> and vice-versa.", ""),
+        ("<re> A <er> is inhibited by <el> B <le> and inhibits it.", ""),
+        ("<re> A <er> inhibits <el> B <le>, its own inhibitor.", ""),
+        ("<re> A <er> inhibits <el> B <le>, and the converse also holds.", ""),
+        ("<re> A <er> inhibits <el> B <le>, which in return inhibits it.", ""),
+        # The supporting set states it, perhaps in other spelling.
+        ("<re> Zinc <er> inhibits <el> iron <le> uptake.", "Iron inhibits zinc uptake."),
+        ("<re> Zinc <er> inhibits <el> iron <le> uptake.", "Iron also lowers the zinc."),
+        ("<re> Zinc <er> inhibits <el> iron <le> uptake.", "Zinc was lowered by iron."),
+        ("<re> Zinc <er> inhibits <el> iron <le> uptake.", "Iron infusion lowers plasma zinc."),
+        ("<re> Zinc <er> inhibits <el> iron <le> uptake.", "Inhibition of zinc by iron was seen."),
+        ("<re> Zinc <er> inhibits <el> iron <le> uptake.", "Rats given iron had less zinc."),
+        ("<re> PU.1 <er> inhibits <el> GATA1 <le>.", "GATA-1 inhibits PU1."),
+        ("<re> IL-6 <er> inhibits <el> CRP <le>.", "CRP raises interleukin-6 (IL-6). CRP is low."),
+        ("<re> oestradiol <er> inhibits <el> leptin <le>.", "Leptin inhibits estradiol."),
+        ("<re> estrogens <er> inhibits <el> androgens <le>.", "Androgen increases estrogen."),
+        ("<re> leptin <er> inhibits <el> NPY <le>.", "Leptin is cut by neuropeptide Y (NPY)."),
         (
-            ("TNF", "IL-6"),
+            "<re> TNF <er> inhibits <el> IL-6 <le>.",
             "Tumour necrosis factor (TNF) was seen. IL-6 raised tumour necrosis factor.",
         ),
     ],
 )
-def test_the_supporting_set_may_spell_names_otherwise(names, supporting):
-    sentence = "<re> {} <er> inhibits <el> {} <le>.".format(*names)
-    sentences = tuple(f"{part.strip('.')}." for part in supporting.split(". "))
-    assert outcome("SEN", sentence, "gg", sentences) == NoNegative(MUTUAL)
+def test_entities_are_not_exchanged_where_both_may_act(sentence, supporting):
+    sentences = tuple(f"{part.strip('.')}." for part in supporting.split(". ") if part)
+    assert outcome("SEN", sentence, "cc", sentences) == MUTUAL
+
+
+def test_entities_are_exchanged_beside_other_sentences_on_both():
+    for supporting in (
+        "Iron was lowered by zinc.", "Zinc and iron rose.", "Iron fell in the zinc group.",
+        "The effect of zinc on iron was examined.",
+    ):  # fmt: skip
+        assert texts("SEN", "<re> Zinc <er> inhibits <el> iron <le> uptake.", "cc", supporting)
 
 
 @pytest.mark.parametrize(
-    "names",
-    [("TNF", "TNF receptor"), ("TNF", "tumor necrosis factor"), ("IL-1beta", "interleukin-1 beta")],
+    ("one", "other", "expected"),
+    [
+        ("TBP", "TATA box binding protein", True), ("ATM", "AT mutated", True),
+        ("NF-κB", "nuclear factor kappa B", True), ("MAPK", "MAP kinase", True),
+        ("TNF‑α", "Tnf alpha", True), ("IL-6", "IL-6 receptor", True),  # noqa: RUF001
+        ("TNF", "TNFR complex", True), ("TNF", "tumor necrosis factor", True),
+        ("IL-1beta", "interleukin-1 beta", True), ("nephrotoxic", "nephrotoxicity", True),
+        ("hypertensive", "hypertension", True), ("IL-2", "interleukin-2", True),
+        ("RB", "retinoblastoma", True), ("LTbetaR", "lymphotoxin beta receptor", True),
+        ("cancer", "breast cancer", True), ("Cdc25", "Cdc25A", True), ("IL-2", "IL-2R", True),
+        ("hTAF250", "TAF250", True), ("hypertension", "hypotension", False),
+        ("IL-2", "interleukin-4", False), ("zinc", "iron", False), ("Fas", "FADD", False),
+        ("IL-1", "IL-10", False), ("c-Jun", "c-Raf", False),
+    ],
+)  # fmt: skip
+def test_names_of_one_entity(one, other, expected):
+    assert may_be_same(one, other, "") is may_be_same(other, one, "") is expected
+
+
+def test_the_kind_of_a_name():
+    assert all(map(is_plural, ("SSRIs", "mitochondria", "statins", "metastases")))
+    assert not any(map(is_plural, ("AIDS", "Ras", "diabetes", "ascites", "virus")))
+    kinds = ("injury", "side effects", "statins", "SSRIs", "COX-2 inhibitor", "cytokine family")
+    assert all(map(is_kind, kinds))
+    assert not any(map(is_kind, ("gout", "TNF", "epidermal growth hormone 2", "diabetes")))
+    for name, expected in (
+        ("aspirin", (False, False, False)), ("hypertensive", (True, False, False)),
+        ("nephrotoxic", (True, False, False)), ("T cells", (False, True, False)),
+        ("foxin receptor", (False, False, True)),
+    ):  # fmt: skip
+        assert kind_of_name(name) == expected
+
+
+@pytest.mark.parametrize(
+    ("name", "sentences", "expected"),
+    [
+        ("Insulin", ["Insulin rose.", "No insulin fell."], "insulin"),
+        ("Wilson's disease", ["Wilson's disease is rare."], "Wilson's disease"),
+        ("Escherichia coli", ["Escherichia coli grew."], "Escherichia coli"),
+        ("Ras", ["Then Ras rose, and ras fell."], "Ras"),
+    ],
 )
-def test_names_that_may_be_of_one_entity_are_not_exchanged(names):
-    found = outcome("SEN", "<re> {} <er> activates <el> {} <le>.".format(*names))
-    assert found == NoNegative(SAME_NAME)
+def test_capitals_stay_unless_a_sentence_tells(name, sentences, expected):
+    assert uncapitalize_name(name, sentences) == expected
+
+
+def test_names_take_capitals_with_them():
+    found = outcome("SEN", "<re> Insulin <er> inhibits <el> AMPK <le>.", "gg", "No insulin.")
+    assert found == "<re> AMPK <er> inhibits <el> insulin <le>."
+    found = outcome("SEN", "<re> Insulin <er> regulates <el> leptin <le>.", "gg", "No insulin.")
+    assert found == "<re> Leptin <er> regulates <el> insulin <le>."
+
+
+def test_names_that_differ_in_kind_are_not_exchanged():
+    for sentence in (
+        "<re> Statins <er> inhibit <el> kinase <le>.",  # in number
+        "An <re> EGF <er> induces the <el> JNK <le>.",  # in article
+        "<re> Zinc <er> causes <el> nephrotoxic <le> effects.",  # in part of speech
+    ):
+        assert outcome("SEN", sentence) == UNFIT
+    for new in ("nephrotoxic", "nausea, vomiting", "gout (podagra)", "C <er> D"):
+        pool = ReplaceOutside(EntityPool({"Gene": [new]}))
+        assert propose(pool, mechanism_of("<re> A <er> causes <el> gout <le>.", "-g")) == UNFIT
+
+
+SENTENCE = "We conclude that <re> foxin <er> causes <el> gout <le>."
+
+
+def disease(conclusion, supporting=(), **fields):
+    types = {"regulator_type": "Chemical", "regulated_type": "Disease"}
+    return Mechanism.of(conclusion, supporting, **{**types, **fields})
+
+
+def test_a_replacement_shares_no_id_with_the_abstract(tmp_path):
+    mentions = [Mention("podagra", "Disease", "elsewhere", ("D7",))]
+    one = disease(SENTENCE, regulated_ids=("D6",), mentions=mentions)
+    path = tmp_path / "pool.json"
+    path.write_text(
+        '{"Disease": [{"name": "tophi arthritis", "ids": ["D6"]}, "anemia",'
+        '{"name": "arthropathy", "ids": ["D7"]}]}'
+    )
+    found = propose(ReplaceOutside(EntityPool.read(path)), one)
+    assert found == ["We conclude that <re> foxin <er> causes <el> anemia <le>."]
+    mentions = [Mention("podagra", "Disease", "supporting", ("D6",))]
+    one = disease(SENTENCE, ["There was podagra."], mentions=mentions, regulated_ids=("D6",))
+    assert propose(ReplaceInside(), one) == MAY_BE_SAME
+
+
+@pytest.mark.parametrize("kind", ["nonsteroidal anti-inflammatory drugs", "COX-2 inhibitor"])
+def test_a_kind_neither_replaces_a_thing_nor_is_replaced(kind):
+    mentions = [Mention(kind, "Chemical", "supporting"), Mention("zinc", "Chemical", "supporting")]
+    given = [f"There was {kind}.", "Rats ran.", "Some zinc was seen."]
+    one = disease(SENTENCE, given, mentions=mentions, regulated_type=None)
+    assert propose(ReplaceInside(), one) == [SENTENCE.replace("foxin", "zinc")]
+    pool = ReplaceOutside(EntityPool({"Chemical": [kind, "zinc"]}))
+    assert propose(pool, one) in (pool.otherwise, UNFIT)
+    of_kind = disease(SENTENCE.replace("foxin", kind), given, mentions=mentions[1:])
+    assert propose(pool, of_kind) == pool.otherwise
+
+
+@pytest.mark.parametrize("first", ["{g:GAP-43} (B-50, {g:neuromodulin})",
+                                   "{g:neuromodulin} (B-50, {g:GAP-43})"])  # fmt: skip
+def test_a_name_that_the_text_gives_in_brackets_is_the_same(first):
+    supporting = f"{first} was seen. So was {{g:Notch1}}."
+    found = texts("SRE", "<re> GAP-43 <er> binds to <el> calmodulin <le>.", "gc", supporting)
+    assert found and all("Notch1" in text for text in found)
 
 
 def test_other_entities_of_the_abstract():
@@ -514,6 +514,11 @@ def test_other_entities_of_the_abstract():
     assert found == {"VCAM-1 induces ICAM-1 with CD4.", "TNF induces VCAM-1 with CD4."}
     # Beside TNF and ICAM-1 something may be said of VCAM-1, as it may of P-selectin.
     assert texts("SRE", sentence, "gg", supporting) == set()
+    pool = EntityPool({"Gene": ["TNF", "tnf", "VCAM-1", "E2F", "IL-6 receptor"]})
+    found = texts(
+        ReplaceOutside(pool), "<re> TNF <er> induces <el> IL-6 <le>.", "gg", "vcam-1 fell."
+    )
+    assert found == {"E2F induces IL-6.", "TNF induces E2F."}
 
 
 @pytest.mark.parametrize(
@@ -524,18 +529,14 @@ def test_other_entities_of_the_abstract():
         ("B was measured.", "So was {g:C}."),
         ("A raises {g:C}, which blocks this enzyme.", "Rats ran."),
         ("{g:C} did the same.", "Rats ran."),
+        ("We saw A, zinc, and {g:C}.", "Rats ran."),
+        ("{g:C} rose.", "Rats ran."),
     ],
 )
 def test_an_entity_of_which_the_same_may_be_said_does_not_replace(supporting):
-    found = outcome("SRE", "<re> A <er> inhibits <el> B <le>.", "g-", supporting)
-    assert found == NoNegative(MAY_HOLD)
-
-
-def test_a_pool_gives_names_that_the_abstract_has_not():
-    pool = EntityPool({"Gene": ["TNF", "tnf", "VCAM-1", "E2F", "IL-6 receptor"]})
-    sentence = "<re> TNF <er> induces <el> IL-6 <le>."
-    found = texts("SREO", sentence, "gg", "vcam-1 is low.", ReplaceOutside(pool))
-    assert found == {"E2F induces IL-6.", "TNF induces E2F."}
+    sentence = "<re> A <er> inhibits <el> B <le>."
+    assert outcome("SRE", sentence, "g-", supporting) == MAY_HOLD
+    assert texts("SRE", sentence, "g-", "{g:C} was seen.") == {"C inhibits B."}
 
 
 def test_a_pool_does_not_depend_on_the_order_and_has_small_letters():
@@ -547,31 +548,9 @@ def test_a_pool_does_not_depend_on_the_order_and_has_small_letters():
         assert walk(pool, type_, 5) == walk(other, type_, 5)
         assert sorted(walk(pool, type_, 5)) == sorted(walk(pool, type_))
     assert {"Morphine", "FK506"} <= {*walk(pool, "Chemical")}  # it may be a trade name
-    told = [mechanism_of("<re> Morphine <er> acts on <el> B <le>.", "cg", "{c:zinc} and morphine.")]
-    assert {*walk(EntityPool.of(told), "Chemical")} == {"morphine", "zinc"}
+    one = mechanism_of("<re> Morphine <er> acts on <el> B <le>.", "cg", "{c:zinc} and morphine.")
+    assert {*walk(EntityPool.of([one]), "Chemical")} == {"morphine", "zinc"}
     assert walk(pool, "Cell") == []
-
-
-@pytest.mark.parametrize(
-    ("one", "other", "expected"),
-    [
-        ("TBP", "TATA box binding protein", True),
-        ("ATM", "AT mutated", True),
-        ("NF-κB", "nuclear factor kappa B", True),
-        ("MAPK", "MAP kinase", True),
-        ("TNF‑α", "Tnf alpha", True),  # noqa: RUF001
-        ("IL-6", "IL-6 receptor", True),
-        ("Fas", "FADD", False),
-        ("TNF", "TNFR complex", True),
-        ("IL-1", "IL-10", False),
-        ("c-Jun", "c-Raf", False),
-    ],
-)
-def test_names_of_one_entity(one, other, expected):
-    assert may_be_same(one, other, "") is may_be_same(other, one, "") is expected
-
-
-# ---- VNeg.
 
 
 @pytest.mark.parametrize(
@@ -642,19 +621,7 @@ def test_names_of_one_entity(one, other, expected):
     ],
 )
 def test_polarity_of_a_predicate(sentence, expected):
-    assert flipped(sentence) == ({expected} if expected else set())
-
-
-def test_a_reader_is_told_what_was_changed():
-    found = outcome("VNeg", "<re> A <er> strongly increases <el> B <le>.")
-    assert found.detail == "strongly increases -> does not strongly increase"
-
-
-def test_negation_inside_a_name_stays():
-    assert texts("VNeg", "<re> not-1 <er> of <el> no effect <le> with {g:is not}.") == set()
-
-
-# ---- SN.
+    assert of_x_and_y("VNeg", sentence) == ({expected} if expected else set())
 
 
 @pytest.mark.parametrize(
@@ -717,7 +684,7 @@ def test_numbers(text, expected):
 def test_numbers_contradict(phrase, supporting, expected):
     sentence = f"<re> A <er> cut <el> B <le> {phrase}."
     if isinstance(expected, str):
-        assert outcome("SN", sentence, "gg", supporting) == NoNegative(expected)
+        assert outcome("SN", sentence, "gg", supporting) == expected
     else:
         found = texts("SN", sentence, "gg", supporting)
         assert found == {f"A cut B {one}." for one in expected}
@@ -725,16 +692,13 @@ def test_numbers_contradict(phrase, supporting, expected):
 
 def test_any_number_on_demand():
     sentence = "<re> A <er> cut <el> B <le> by more than 10%."
-    found = texts("SN", sentence, "gg", "In two rats, by 10.1%.", SwapNumber(any_number=True))
+    found = texts(SwapNumber(any_number=True), sentence, "gg", "In two rats, by 10.1%.")
     assert found == {"A cut B by more than two%.", "A cut B by more than 10.1%."}
 
 
 def test_a_number_takes_its_article():
     found = texts("SN", "A 2-fold rise in <re> A <er> or <el> B <le>.", "gg", "An 8-fold fall.")
     assert found == {"An 8-fold rise in A or B."}
-
-
-# ---- LPR.
 
 
 @pytest.mark.parametrize(
@@ -775,32 +739,22 @@ def test_a_number_takes_its_article():
     ],
 )
 def test_antonyms(sentence, expected):
-    marked = sentence.replace("X", "<re> TNF <er>", 1).replace("Y", "<el> IL-6 <le>", 1)
-    found = {t.replace("TNF", "X").replace("IL-6", "Y") for t in texts("LPR", marked)}
-    assert found == expected
+    assert of_x_and_y("LPR", sentence) == expected
 
 
 def test_own_antonyms(tmp_path):
     path = tmp_path / "own.json"
     path.write_text('\ufeff{"verbs": [["glorify", "vilify"]]}')  # as some editors save
     strategy = ReversePolarity(Antonyms.read(path))
-    found = texts("LPR", "<re> A <er> glorifies <el> B <le>.", strategy=strategy)
-    assert found == {"A vilifies B."}
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
+    assert of_x_and_y(strategy, "X glorifies Y.") == {"X vilifies Y."}
+    for text in (
         "", "[]", '{"verb": []}', '{"nouns": [["a"]]}', '{"nouns": [["a", "a"]]}',
         '{"nouns": [["a", " "]]}', '{"verbs": [["a", 1]]}',
         '{"terms": [["a", "b"]]}', '{"verbs": 1}',
-    ],
-)  # fmt: skip
-def test_broken_antonyms_are_refused(tmp_path, text):
-    path = tmp_path / "own.json"
-    path.write_text(text)
-    with pytest.raises(UsageError, match=r"own\.json"):
-        Antonyms.read(path)
+    ):  # fmt: skip
+        path.write_text(text)
+        with pytest.raises(UsageError, match=r"own\.json"):
+            Antonyms.read(path)
 
 
 def test_our_antonyms_change_every_term():
@@ -809,15 +763,3 @@ def test_our_antonyms_change_every_term():
     for old, new in antonyms.forms.items():
         assert re.fullmatch(r"[a-z]+(?:[ -][a-z]+)*", old), old
         assert re.fullmatch(r"[a-z]+(?:[ -][a-z]+)*", new), new
-
-
-# ---- English.
-
-
-def test_inflection():
-    assert [form_third(v) for v in ("inhibit", "catalyze", "suppress", "modify", "synthesis")] == [
-        "inhibits", "catalyzes", "suppresses", "modifies", "syntheses",
-    ]  # fmt: skip
-    assert [form_past(v) for v in ("inhibit", "control", "bind", "reduce")] == [
-        "inhibited", "controlled", "bound", "reduced",
-    ]  # fmt: skip

@@ -38,11 +38,10 @@ from .....loaders.paths import local_path
 from .....loaders.progress import Tell, silent
 from .....loaders.releases.bionli import strip_markers
 from ..mechanisms.mechanism import Mechanism
-from ..perturb.apply import SAME_AS_POSITIVE
-from ..perturb.names import MarkedSentence, locate_entities, plain_name, spell_plainly
+from ..perturb.names import MarkedSentence, TextEdit, locate_entities, plain_name, spell_plainly
 from ..perturb.relations import find_relation
 from ..perturb.replace_entities import ReplaceInside
-from ..perturb.strategy import BROKEN_MARKERS, Choices, NoNegative, Perturbed, TextEdit
+from ..perturb.strategy import BROKEN_MARKERS, SAME_AS_POSITIVE, Choices, NoNegative, Perturbed
 from ..perturb.swap_entities import UNDIRECTED, SwapNames
 
 if TYPE_CHECKING:
@@ -127,10 +126,10 @@ def choose_names(kind: str, mechanism: Mechanism, seed: int) -> Names | NoNegati
     """Choose the names that a sentence of a kind must, or must not, have in their markers."""
     if kind not in _RULES:
         return mechanism.names
-    proposed = _RULES[kind].propose(mechanism, Choices(seed, mechanism.pmid, kind))
+    proposed = _RULES[kind].propose(mechanism, Choices(seed, mechanism.pmid, kind), limit=1)
     if isinstance(proposed, NoNegative):
         return proposed
-    marked = read_marked(next(proposed).text)
+    marked = read_marked(proposed[0].text)
     if isinstance(marked, str):
         return NoNegative(MALFORMED)
     return marked.regulator, marked.regulated

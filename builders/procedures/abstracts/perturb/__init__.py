@@ -1,5 +1,47 @@
-"""Strategies that make a conclusion wrong by rule, and the grammar that they share.
+"""BioNLI's seven strategies, which make a conclusion wrong by rule.
 
 Source:
     BioNLI, section 3.3.1.
 """
+
+from .negate import Negate
+from .replace_entities import EntityPool, ReplaceInside, ReplaceOutside
+from .reverse_polarity import Antonyms, ReversePolarity
+from .strategy import Strategy
+from .swap_entities import SwapNames, SwapPositions
+from .swap_number import SwapNumber
+
+__all__ = [
+    "Antonyms",
+    "EntityPool",
+    "Negate",
+    "ReplaceInside",
+    "ReplaceOutside",
+    "ReversePolarity",
+    "Strategy",
+    "SwapNames",
+    "SwapNumber",
+    "SwapPositions",
+]
+
+#: The names of the seven, in the paper's order.
+NAMES = ("SEN", "SEP", "SRE", "SREO", "VNeg", "SN", "LPR")
+
+
+def make_strategies(pool: EntityPool, antonyms: Antonyms | None = None) -> dict[str, Strategy]:
+    """Make the seven strategies, by name, with their default options.
+
+    Args:
+        pool: The entities that SREO draws from.
+        antonyms: The terms that LPR changes; None takes the package's.
+    """
+    strategies: tuple[Strategy, ...] = (
+        SwapNames(),
+        SwapPositions(),
+        ReplaceInside(),
+        ReplaceOutside(pool),
+        Negate(),
+        SwapNumber(),
+        ReversePolarity(antonyms),
+    )
+    return dict(zip(NAMES, strategies, strict=True))

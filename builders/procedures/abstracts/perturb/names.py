@@ -1,28 +1,34 @@
-"""Names of entities: where they stand in a conclusion, and their plain spelling."""
+"""Names of entities: where they stand, how they are spelled, and which fits another's place.
 
+Annotation calls adjectives diseases (nephrotoxic), and types say nothing of number or article. So
+the ending of a name decides its kind; a name of another kind is refused, and no grammar is mended.
+"""
+
+import json
 import re
 import unicodedata
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
+from importlib.resources import files
 
 from .....loaders.corpora.abstracts.markers import MARKER, REGULATED, REGULATOR
 from .....loaders.releases.bionli import strip_markers
 from ..mechanisms.mechanism import Mechanism
 
-#: The markers of the regulator and of the regulated entity.
-MARKERS = {"regulator": REGULATOR, "regulated": REGULATED}
+#: Closed classes of words.
+WORDS: dict[str, list[str]] = {
+    name: words.split()
+    for name, words in json.loads((files(__package__) / "words.json").read_text("utf-8")).items()
+}
 #: Replaces every character of an entity, so that no rule looks inside a name. A private-use
 #: character: not a letter, digit or space.
 NAME = "\ue000"
-#: A word of a masked sentence, a punctuation mark, or a whole name.
-WORD = re.compile(rf"{NAME}+|[^\W_]+(?:[-‐‑–'’][^\W_]+)*|[^\s{NAME}]")  # noqa: RUF001
 #: Words of a long name before its abbreviation, at most, and letters of a short name.
 _MAX_WORDS_OF_LONG, _MAX_SHORT = 2, 2
-_PLACES = {
-    role: re.compile(f"{opens} (\\S|\\S.*?\\S) {closes}")
-    for role, (opens, closes) in MARKERS.items()
-}
+_PLACES = [
+    re.compile(f"{opens} (\\S|\\S.*?\\S) {closes}") for opens, closes in (REGULATOR, REGULATED)
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +39,15 @@ class EntityPlace:
     name_end: int
     start: int
     end: int
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class TextEdit:
+    """A replacement of the text between two offsets by new text."""
+
+    start: int
+    end: int
+    new: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,10 +71,6 @@ class MarkedSentence:
         """Return the two places in the order of the sentence."""
         first, second = sorted((self.regulator, self.regulated), key=lambda place: place.start)
         return first, second
-
-    def place_of(self, role: str) -> EntityPlace:
-        """Return the place of an entity by its role, ``"regulator"`` or ``"regulated"``."""
-        return self.regulator if role == "regulator" else self.regulated
 
     @property
     def names(self) -> tuple[str, str]:
@@ -133,17 +144,13 @@ def names_both(mechanism: Mechanism, text: str) -> bool:
 
 def find_places(text: str) -> tuple[EntityPlace, EntityPlace] | None:
     """Find the places of regulator and regulated entity; None where markers are malformed."""
-    if len(MARKER.findall(text)) != 2 * len(MARKERS):
+    found = [match for pattern in _PLACES if (match := pattern.search(text))]
+    if len(MARKER.findall(text)) != 4 or len(found) != 2:
         return None
-    regulator, regulated = (_find_place(pattern, text) for pattern in _PLACES.values())
-    return None if regulator is None or regulated is None else (regulator, regulated)
-
-
-def _find_place(pattern: re.Pattern[str], text: str) -> EntityPlace | None:
-    match = pattern.search(text)
-    if match is None or MARKER.search(match[1]):
+    if any(MARKER.search(match[1]) for match in found):
         return None
-    return EntityPlace(match.start(1), match.end(1), match.start(), match.end())
+    regulator, regulated = (EntityPlace(*match.span(1), *match.span()) for match in found)
+    return regulator, regulated
 
 
 def _mask(text: str, spans: Iterable[tuple[int, int]]) -> str:
@@ -202,3 +209,95 @@ def _spell_greek(character: str) -> str:
         return character
     words = unicodedata.name(character, "").lower().split()
     return words[-1].replace("lamda", "lambda") if words[:1] == ["greek"] else character
+
+
+_ARTICLE = re.compile(r"(?<![\w-])(an?|An?)\s+$")
+_VOWEL_SOUND = re.compile(r"[aio]|e(?!u)|u(?!ni(?![mn])|s)|h(?:our|onest)|8|1[18]\b", re.IGNORECASE)
+
+
+def fit_article(text: str, start: int, new: str) -> Iterator[TextEdit]:
+    """Change ``a`` to ``an``, or back, where a new English word or number needs it.
+
+    Args:
+        text: The sentence.
+        start: Offset where the new word will begin.
+        new: The new word or words; no names, whose sound their spelling does not tell.
+    """
+    article = _ARTICLE.search(text, max(start - 5, 0), start)
+    if article is not None:
+        is_vowel = _VOWEL_SOUND.match(new) and not new.lower().startswith("one")
+        yield TextEdit(*article.span(1), article[1][0] + ("n" if is_vowel else ""))
+
+
+#: What may stand before the first word of a sentence: a heading, an opening bracket.
+_SENTENCE_START = re.compile(r"(?:[A-Z][A-Za-z ]+:)?[\s\"'“‘(\[]*(?:<re> |<el> )?")  # noqa: RUF001
+_CAPITAL_WORD = re.compile(r"[A-Z][a-z]{2,}(?!\w)")
+
+
+def uncapitalize_name(name: str, sentences: Iterable[str]) -> str:
+    """Lowercase the first letter of a name that is a capital only by its place in a sentence.
+
+    ``Insulin`` becomes ``insulin`` where it starts every sentence that has it so, and one has its
+    first word in small letters. Where nothing tells, the capital stays: Wilson's disease.
+    """
+    word = _CAPITAL_WORD.match(name)
+    if word is None:
+        return name
+    text = strip_markers(" ".join(sentences))
+    small = re.search(rf"(?<!\w){re.escape(word[0].lower())}(?!\w)", text)
+    inside = re.search(rf"[^.:?!\s]\s*{re.escape(name)}(?!\w)", text)
+    return name if small is None or inside else name[0].lower() + name[1:]
+
+
+#: Why no name can be put at a place.
+UNFIT = "no name fits its place in part of speech, number or article"
+_PLAIN_WORD = re.compile(r"[a-z]{3,}(?!\w)")
+#: What makes two names of one, or an adjective or a plural of a name.
+_COMPOSED = re.compile(r"[(),;\[\]]|\b(?:and|or|with|plus|of|to|for|from|against|in)\b")
+_ADJECTIVE = re.compile(r"[a-z]{2,}(?:ic|ous|ive|ian|al|ed|ar|less)$", re.IGNORECASE)
+_ACRONYM_PLURAL = re.compile(r"[A-Z][A-Z0-9]+s")
+_SINGULAR_ENDS = ("ss", "us", "is", "as", "os", "ys")
+_INDEFINITE = re.compile(r"(?<![\w-])an?\s+$", re.IGNORECASE)
+
+
+def kind_of_name(name: str) -> tuple[bool, bool, bool]:
+    """Return by its last word whether a name is an adjective, a plural, and takes an article.
+
+    Of two names of which one stands in the place of the other all three must be alike.
+    """
+    word = re.split(r"[\s-]", name)[-1]
+    is_adjective = _ADJECTIVE.match(word) is not None
+    return is_adjective, is_plural(word), word in WORDS["with the"]
+
+
+def is_plural(word: str) -> bool:
+    """Return whether a noun looks plural: statins, SSRIs; not Ras, diabetes, virus."""
+    if word in WORDS["irregular plurals"] or _ACRONYM_PLURAL.fullmatch(word):
+        return True
+    is_word = len(word) >= 5 and word[1:].islower() and word.isalpha()
+    ends = word.endswith("s") and not word.endswith(_SINGULAR_ENDS)
+    return is_word and ends and word not in WORDS["singular in s"]
+
+
+def replace_name(
+    marked: MarkedSentence, place: EntityPlace, new: str, mechanism: Mechanism
+) -> TextEdit | None:
+    """Put a name at a marked place, with a capital where it starts the sentence.
+
+    Args:
+        marked: The sentence.
+        place: The place of the old name.
+        new: The new name.
+        mechanism: The mechanism of the sentence.
+
+    Returns:
+        The change; None where the name is of another kind, or stands behind ``a`` or ``an``.
+    """
+    if _COMPOSED.search(new) or kind_of_name(new) != kind_of_name(marked.name_at(place)):
+        return None
+    if _INDEFINITE.search(marked.text, max(place.start - 5, 0), place.start):
+        return None
+    name = uncapitalize_name(new, mechanism.sentences)
+    if _SENTENCE_START.fullmatch(marked.text, 0, place.start) and _PLAIN_WORD.match(name):
+        name = name[0].upper() + name[1:]  # p53 and mTOR stay
+    return TextEdit(place.name_start, place.name_end, name)

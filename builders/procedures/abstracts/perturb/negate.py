@@ -12,20 +12,18 @@ from collections.abc import Callable
 from functools import cache
 
 from ..mechanisms.mechanism import Mechanism
-from .grammar import form_past, form_third, is_plural, verb_lists, word_list
-from .names import MarkedSentence
-from .relations import Relation, find_relation
+from .names import WORDS, MarkedSentence, TextEdit, is_plural
+from .relations import VERBS, Relation, find_relation, form_past, form_third
 from .strategy import (
     DENIED,
     PARTIAL,
+    PARTLY,
     SUPPORTED,
     Choices,
     Perturbed,
     Proposals,
     Strategy,
-    TextEdit,
     find_denials,
-    is_partial,
     is_supported,
 )
 
@@ -49,7 +47,11 @@ _NEEDS_NOT = re.compile(r"\b(?:any\w*|what\w*|or|ever|until|at|much|yet|let|but|
 _PLAIN_END = re.compile(r"(?: [\w-]+){0,6}\.?")
 _NEGATION = re.compile(r"\b(?:not|no|never|without|cannot|fail\w*)\b|n['’]t\b")  # noqa: RUF001
 _FINITE = re.compile(r"\b(is|are|was|were|has|have|had|does|do|did|must|will)\b( not\b)?")
-_DO: dict[str, Callable[[str], str]] = {"does": form_third, "did": form_past, "do": str}
+_DO: dict[str, Callable[[str], str]] = {
+    "does": form_third,
+    "did": lambda verb: form_past(verb)[0],
+    "do": str,
+}
 
 
 class Negate(Strategy):
@@ -62,40 +64,40 @@ class Negate(Strategy):
 
     name = "VNeg"
     otherwise = "no finite verb plainly states how one entity acts on the other"
-    others = (POSSIBLE, PARTIAL, DENIED, SUPPORTED)
 
     def _propose(self, marked: MarkedSentence, mechanism: Mechanism, choices: Choices) -> Proposals:
-        relation = find_relation(marked)
+        relation, denials = find_relation(marked), find_denials(marked)
         if relation is None or relation.form in ("compound", "nominal"):
-            return None
+            return
         if _POSSIBLE.search(marked.masked):
-            return POSSIBLE
-        if is_partial(marked) or _PARTIAL.search(marked.masked):
-            return PARTIAL
-        denials = find_denials(marked)
-        if denials not in ((), ("not",)):
-            return DENIED
-        edit = _affirm(marked, relation) if denials else _negate(marked, relation)
-        if edit is None:
-            return None
-        if is_supported(
-            mechanism, lambda sentence: bool(_NEGATION.search(sentence)) != bool(denials)
-        ):
-            return SUPPORTED
-        yield Perturbed.of(marked.text, [edit])
-        return None
+            yield POSSIBLE
+        elif PARTLY.search(marked.masked) or _PARTIAL.search(marked.masked):
+            yield PARTIAL
+        elif denials not in ((), ("not",)):
+            yield DENIED
+        elif edit := _affirm(marked, relation) if denials else _negate(marked, relation):
+            if is_supported(
+                mechanism, lambda sentence: bool(_NEGATION.search(sentence)) != bool(denials)
+            ):
+                yield SUPPORTED
+            else:
+                yield Perturbed.of(marked.text, [edit])
 
 
 def _negate(marked: MarkedSentence, relation: Relation) -> TextEdit | None:
     """Put ``not`` behind the first auxiliary, or ``does not`` before the verb."""
     text = marked.text
-    if not word_list("adverbs").isdisjoint(text[relation.lead : relation.start].split()):
+    if {*WORDS["adverbs"]} & {*text[relation.lead : relation.start].split()}:
         return None  # thus inhibits
     if auxiliary := _FINITE.search(text, relation.lead, relation.start):
         return TextEdit(*auxiliary.span(), f"{auxiliary[0]} not")
     verb = text[relation.start : relation.end].split()[0]
     do, base = _finite_verbs().get(verb, ("", ""))
-    if relation.form != "verb" or not do or (do == "do" and not _is_plural(marked, relation)):
+    if relation.form != "verb" or not do:
+        return None
+    first, _ = marked.in_order
+    noun = relation.subject.split()[-1] if relation.subject else marked.name_at(first)
+    if do == "do" and not is_plural(noun) and not marked.masked[: first.start].endswith(" and "):
         return None
     adverbs = "" if relation.is_one_of_two else text[relation.lead : relation.start]
     return TextEdit(
@@ -122,14 +124,7 @@ def _affirm(marked: MarkedSentence, relation: Relation) -> TextEdit | None:
 @cache
 def _finite_verbs() -> dict[str, tuple[str, str]]:
     """Return the form of ``do`` and the base form of each finite form of a verb."""
-    bases = {base.split()[0] for base in verb_lists()["directed"]} | {"play", "exert"}
-    forms = {base: ("do", base) for base in bases} | {form_past(b): ("did", b) for b in bases}
+    bases = {base.split()[0] for base in VERBS["directed"]} | {"play", "exert"}
+    forms = {base: ("do", base) for base in bases} | {form_past(b)[0]: ("did", b) for b in bases}
     forms |= {"has": ("does", "have"), "have": ("do", "have"), "had": ("did", "have")}
     return forms | {form_third(base): ("does", base) for base in bases}
-
-
-def _is_plural(marked: MarkedSentence, relation: Relation) -> bool:
-    """Return whether the subject of a verb is plural: statins, X and Y."""
-    first, _ = marked.in_order
-    noun = relation.subject.split()[-1] if relation.subject else marked.name_at(first)
-    return is_plural(noun) or marked.masked[: first.start].endswith(" and ")

@@ -11,15 +11,20 @@ are the entities in the order of the sentence, whichever of them is marked as th
 - nominal: activation of A by B; the effect of A on B
 """
 
+import json
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cache
-from itertools import groupby
+from importlib.resources import files
+from typing import Any
 
 from ..mechanisms.find import UNDIRECTED_STEMS
-from .grammar import form_participle, form_past, form_third, verb_lists, word_list
-from .names import MarkedSentence
+from .names import WORDS, MarkedSentence
+
+#: Our own list of what biomedical entities do to one another.
+VERBS: dict[str, Any] = json.loads((files(__package__) / "verbs.json").read_text("utf-8"))
+_VOWELS = "aeiou"
 
 #: Greatest number of characters between a noun and the entity that it governs.
 _REACH = 100
@@ -30,14 +35,13 @@ _WORD = (
     rf"|(?:{'|'.join(UNDIRECTED_STEMS)})\w*)[\w-]+"
 )
 _REST = rf"(?: {_WORD}){{0,6}} "
+_MODALS, _SUBJECTS = "|".join(WORDS["modals"]), "|".join(WORDS["subjects"])
 _AUXILIARY = (
-    rf"(?:(?:{'|'.join(sorted(word_list('modals')))}|has|have|had|does|do|did)(?: not)?"
+    rf"(?:(?:{_MODALS}|has|have|had|does|do|did)(?: not)?"
     r"|(?:is|are|was|were) (?:able|likely|known|shown) to)"
 )
-_ADVERB = rf"(?:\w+ly|{'|'.join(sorted(word_list('adverbs')))})"
-_SUBJECT = (
-    rf"(?: \([^()]*\))? (?P<subject>(?:(?:{'|'.join(sorted(word_list('subjects')))}) ){{0,2}})"
-)
+_ADVERB = rf"(?:\w+ly|{'|'.join(WORDS['adverbs'])})"
+_SUBJECT = rf"(?: \([^()]*\))? (?P<subject>(?:(?:{_SUBJECTS}) ){{0,2}})"
 _LEAD = rf"{_SUBJECT}(?P<lead>(?:(?:{_AUXILIARY}|{_ADVERB}) )*)(?P<other>[a-z-]+ and )?"
 _BE_LEAD = (
     rf"{_SUBJECT}(?P<lead>(?:{_ADVERB} )?(?:{_AUXILIARY} (?:{_ADVERB} )?(?:be|been)"
@@ -45,10 +49,7 @@ _BE_LEAD = (
 )
 _ROLE = rf"(?:has|have|had|plays?|played|exerts?|exerted)(?: {_WORD}){{1,4}}"
 _NEED = r"(?:involved in|(?:required|essential|necessary|responsible|sufficient) for)"
-_FINITE_BEHIND = re.compile(
-    rf" (?:{'|'.join(sorted(word_list('modals')))}|is|are|was|were|has|have|had|does|do|did)\b"
-)
-_SUBJECTS = "|".join(sorted(word_list("subjects")))
+_FINITE_BEHIND = re.compile(rf" (?:{_MODALS}|is|are|was|were|has|have|had|does|do|did)\b")
 #: Before the subject of a past form: the beginning, or what begins a clause; treatment with A.
 _BEFORE_SUBJECT = re.compile(
     rf"(?:^|^[A-Z][A-Za-z ]*: |^(?:Thus|Here|Moreover|Therefore|Hence), |\bthat(?: the)? |^The "
@@ -98,12 +99,12 @@ class RelationForms:
     """
 
     def __init__(self, verbs: Iterable[str], agents: Iterable[str], actions: Iterable[str]) -> None:
-        bases, lists = list(verbs), verb_lists()
+        bases = list(verbs)
         verb = any_of(form for base in bases for form in inflect(base))
-        participle = any_of(form_participle(base) for base in bases if " " not in base)
+        participle = any_of(form_past(base)[1] for base in bases if " " not in base)
         agent, action = any_of(agents), any_of(actions)
         # Not "A increases cause B", "A induced by B" or "A activated during C inhibits B".
-        no_object = rf"(?! (?:{'|'.join(lists['also_nouns'])}|{_PREPOSITION})\b)"
+        no_object = rf"(?! (?:{'|'.join(VERBS['also_nouns'])}|{_PREPOSITION})\b)"
         forms: tuple[tuple[str, str, str], ...] = (
             ("verb", "", rf"{_LEAD}(?P<term>{verb}){no_object}{_REST}"),
             ("verb", "", rf"{_LEAD}(?P<term>{_ROLE}) (?:on|in){_REST}"),
@@ -122,9 +123,8 @@ class RelationForms:
             (form, before and re.compile(before, re.IGNORECASE), re.compile(between))
             for form, before, between in forms
         ]
-        past = any_of(inflect(base)[place] for base in bases for place in (2, 3))
-        self._past = re.compile(past)
-        finite = {form for base in bases for form in inflect(base)} - {*lists["also_nouns"]}
+        self._past = re.compile(any_of(form for base in bases for form in inflect(base)[2:]))
+        finite = {form for base in bases for form in inflect(base)} - {*VERBS["also_nouns"]}
         self._finite = re.compile(rf"(?<![\w-]){any_of(finite)}")
 
     def find(self, marked: MarkedSentence) -> Relation | None:
@@ -169,27 +169,53 @@ class RelationForms:
         return bool(has_subject and _PLAIN_TAIL.match(masked, second.end))
 
 
+def form_third(base: str) -> str:
+    """Form the third person singular, or a noun's plural: activates, crosses, modifies.
+
+    >>> form_third("modify"), form_third("suppress")
+    ('modifies', 'suppresses')
+    """
+    if base == "have":
+        return "has"
+    if base.endswith("is"):
+        return base[:-2] + "es"
+    if base.endswith(("s", "x", "z", "ch", "sh", "o")):
+        return base + "es"
+    if base.endswith("y") and base[-2] not in _VOWELS:
+        return base[:-1] + "ies"
+    return base + "s"
+
+
+def form_past(base: str) -> tuple[str, str]:
+    """Form the past tense and the past participle.
+
+    >>> form_past("modify"), form_past("control"), form_past("undergo")
+    (('modified', 'modified'), ('controlled', 'controlled'), ('underwent', 'undergone'))
+    """
+    if base in VERBS["past"]:
+        return VERBS["past"][base][0], VERBS["past"][base][-1]
+    stem = base + base[-1] if base in VERBS["doubled"] else base
+    if base.endswith("y") and base[-2] not in _VOWELS:
+        stem = base[:-1] + "i"
+    past = stem + ("d" if base.endswith("e") else "ed")
+    return past, past
+
+
 def inflect(verb: str) -> list[str]:
     """Return the base form, third person, past and participle of a verb: lead to, leads to, ..."""
     head, *rest = verb.split(" ", 1)
-    forms = (head, form_third(head), form_past(head), form_participle(head))
-    return [" ".join([form, *rest]) for form in forms]
+    return [" ".join([form, *rest]) for form in (head, form_third(head), *form_past(head))]
 
 
 def any_of(terms: Iterable[str]) -> str:
-    """Return a pattern of any whole term, by first letters: one by one a thousand take long."""
-    by_letter = groupby(sorted({*terms}, key=lambda term: (term[0], -len(term))), lambda t: t[0])
-    choices = (
-        re.escape(letter) + f"(?:{'|'.join(re.escape(term[1:]) for term in some)})"
-        for letter, some in by_letter
-    )
-    return rf"(?:{'|'.join(choices) or '(?!)'})(?![\w-])"
+    """Return a pattern of any whole term."""
+    choices = "|".join(map(re.escape, sorted({*terms}, key=lambda term: (-len(term), term))))
+    return rf"(?:{choices or '(?!)'})(?![\w-])"
 
 
 @cache
 def _directed() -> RelationForms:
-    lists = verb_lists()
-    return RelationForms(lists["directed"], lists["agents"], lists["actions"])
+    return RelationForms(VERBS["directed"], VERBS["agents"], VERBS["actions"])
 
 
 def find_relation(marked: MarkedSentence) -> Relation | None:

@@ -16,9 +16,10 @@ Source:
 
 import re
 from codecs import BOM_UTF8
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from functools import cached_property, lru_cache
-from itertools import accumulate
+from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -31,9 +32,19 @@ from .....loaders.errors import UsageError
 from ....core.keyed import keyed_hash
 from ....core.sql import Database, Statement
 from ..mechanisms.mechanism import Mechanism, Mention
-from .grammar import UNFIT, is_plural, replace_name, uncapitalize_name, word_list
-from .names import MarkedSentence, find_name, fold_text, plain_name
-from .strategy import DENIED, Choices, Perturbed, Proposals, Strategy, is_denied
+from .names import (
+    UNFIT,
+    WORDS,
+    EntityPlace,
+    MarkedSentence,
+    find_name,
+    fold_text,
+    is_plural,
+    plain_name,
+    replace_name,
+    uncapitalize_name,
+)
+from .strategy import DENIED, Choices, Perturbed, Proposals, Strategy, find_denials
 
 #: Why no entity is replaced.
 NO_TYPE = "neither entity has a type, or what has one is a kind of things"
@@ -48,7 +59,7 @@ _LISTED = re.compile(rf"(?:{_JOIN} ?[^\s,;.()]+(?: [^\s,;.()]+)?){{0,4}}?{_JOIN}
 #: Words that may stand for an entity of another sentence: this drug blocked the enzyme.
 _INSTEAD = re.compile(
     r"\b(?:its?|they|their|both"
-    rf"|(?:the|this|that|these|such) (?:{'|'.join(sorted(word_list('general names')))})s?)\b",
+    rf"|(?:the|this|that|these|such) (?:{'|'.join(WORDS['general names'])})s?)\b",
     re.IGNORECASE,
 )
 #: Words by which a sentence may say the same of another: FGF2 had the same effect, IL-8 fell.
@@ -98,25 +109,33 @@ class EntityPool:
     """
 
     def __init__(self, names: Mapping[str, Iterable[str | PoolEntity]]) -> None:
-        found: dict[tuple[str, bytes, str], set[str]] = {}
+        found: defaultdict[tuple[str, bytes, str], set[str]] = defaultdict(set)
         for type_, given in names.items():
             for one in given:
                 entity = PoolEntity(one) if isinstance(one, str) else one
-                key = type_, order_of_name(entity.name), entity.name
-                found.setdefault(key, set()).update(entity.ids)
+                found[type_, order_of_name(entity.name), entity.name].update(entity.ids)
         rows = [
             {"type": type_, "name": name, "ids": sorted(ids)}
             for (type_, _, name), ids in sorted(found.items())
         ]
-        self._source: pa.Table | Path = pa.Table.from_pylist(rows, _SCHEMA)
+        self._keep(pa.Table.from_pylist(rows, _SCHEMA))
+
+    def _keep(self, table: pa.Table) -> None:
+        self._names, self._ids = table["name"], table["ids"]
+        #: The first row and the number of rows of each type.
+        self._types: dict[str, tuple[int, int]] = {}
+        first = 0
+        for one in table["type"].value_counts().to_pylist():
+            self._types[one["values"]] = first, one["counts"]
+            first += one["counts"]
 
     @classmethod
     def of(cls, mechanisms: Iterable[Mechanism]) -> "EntityPool":
         """Collect all typed entities of supporting sets and conclusions, as in mid-sentence."""
-        names: dict[str, list[PoolEntity]] = {}
+        names: defaultdict[str, list[PoolEntity]] = defaultdict(list)
         for mechanism in mechanisms:
             for type_, entity in list_entities(mechanism):
-                names.setdefault(type_, []).append(entity)
+                names[type_].append(entity)
         return cls(names)
 
     @classmethod
@@ -140,37 +159,23 @@ class EntityPool:
         except (OSError, ValueError, TypeError, AttributeError) as error:
             raise UsageError(f"{path} holds no entities ({error}); expected {_FORM}.") from error
 
+    @classmethod
+    def open(cls, path: Path) -> "EntityPool":
+        """Open what ``store_pool`` stored; all processes share its pages in memory."""
+        pool = cls({})
+        pool._keep(pa.ipc.open_file(pa.memory_map(str(path))).read_all())
+        return pool
+
     def walk_entities(self, type_: str, start: int) -> Iterator[PoolEntity]:
         """Yield all entities of a type once, from a random start; an unknown type has none."""
-        names, ids = self._table["name"], self._table["ids"]
         first, n = self._types.get(type_, (0, 0))
         for number in range(n):
             row = first + (start + number) % n
-            yield PoolEntity(names[row].as_py(), frozenset(ids[row].as_py() or ()))
-
-    @cached_property
-    def _table(self) -> pa.Table:
-        if isinstance(self._source, pa.Table):
-            return self._source
-        return pa.ipc.open_file(pa.memory_map(str(self._source))).read_all()
-
-    @cached_property
-    def _types(self) -> dict[str, tuple[int, int]]:
-        """The first row and the number of rows of each type."""
-        counts = {
-            one["values"]: one["counts"] for one in self._table["type"].value_counts().to_pylist()
-        }
-        ends = accumulate(counts.values())
-        return {name: (end - n, n) for (name, n), end in zip(counts.items(), ends, strict=True)}
-
-    def __getstate__(self) -> dict[str, Any]:
-        return {"_source": self._source}
+            yield PoolEntity(self._names[row].as_py(), frozenset(self._ids[row].as_py() or ()))
 
 
-def store_pool(database: Database, folder: Path) -> EntityPool:
-    """Store the table ``POOL`` of a database, where it is not yet; see ``EntityPool.of``.
-
-    All processes share the pages of the pool in memory.
+def store_pool(database: Database, folder: Path) -> Path:
+    """Store the table ``POOL`` of a database as a file, where it is not yet.
 
     Args:
         database: The database.
@@ -182,9 +187,7 @@ def store_pool(database: Database, folder: Path) -> EntityPool:
         with whole_file(target) as path, pa.ipc.new_file(str(path), _SCHEMA) as writer:
             for batch in database.batches(ordered):
                 writer.write_batch(batch.cast(_SCHEMA))
-    pool = EntityPool({})
-    pool._source = target
-    return pool
+    return target
 
 
 def _parse(given: Any) -> PoolEntity:
@@ -225,24 +228,28 @@ class _Entity(NamedTuple):
     """One of the two entities, and the other, which is kept."""
 
     role: str
+    place: EntityPlace
     name: str
     type: str
     kept: str
     kept_ids: tuple[str, ...]
 
 
-def _entities_of(mechanism: Mechanism) -> list[_Entity]:
-    """Return those of the two entities that have a type and are not kinds of things."""
-    one = mechanism
+def _replaceable(marked: MarkedSentence, mechanism: Mechanism) -> list[_Entity] | str:
+    """Return which of the two entities may be replaced, or why neither may."""
+    one, (place, other) = mechanism, (marked.regulator, marked.regulated)
     both = (
-        ("regulator", one.regulator, one.regulator_type, one.regulated, one.regulated_ids),
-        ("regulated", one.regulated, one.regulated_type, one.regulator, one.regulator_ids),
+        ("regulator", place, one.regulator, one.regulator_type, one.regulated, one.regulated_ids),
+        ("regulated", other, one.regulated, one.regulated_type, one.regulator, one.regulator_ids),
     )
-    return [
-        _Entity(role, name, type_, kept, ids)
-        for role, name, type_, kept, ids in both
+    entities = [
+        _Entity(role, place, name, type_, kept, ids)
+        for role, place, name, type_, kept, ids in both
         if type_ and not is_kind(name)
     ]
+    if not entities:
+        return NO_TYPE
+    return DENIED if find_denials(marked) else entities
 
 
 class ReplaceInside(Strategy):
@@ -250,12 +257,12 @@ class ReplaceInside(Strategy):
 
     name = "SRE"
     otherwise = "no other entity of its type in the supporting set"
-    others = (DENIED, NO_TYPE, *_STAGES)
 
     def _propose(self, marked: MarkedSentence, mechanism: Mechanism, choices: Choices) -> Proposals:
-        entities = _entities_of(mechanism)
-        if is_denied(marked) or not entities:
-            return NO_TYPE if not entities else DENIED
+        entities = _replaceable(marked, mechanism)
+        if isinstance(entities, str):
+            yield entities
+            return
         options = [(entity, one) for entity in entities for one in _others(mechanism, entity.type)]
         reasons = []
         for entity, one in choices.shuffle(options, "entity"):
@@ -264,7 +271,7 @@ class ReplaceInside(Strategy):
                 yield found
             else:
                 reasons.append(found)
-        return max(reasons, key=_STAGES.index, default=None)
+        yield max(reasons, key=_STAGES.index, default=self.otherwise)
 
 
 def _others(mechanism: Mechanism, type_: str) -> Iterator[Mention]:
@@ -285,8 +292,7 @@ def _replace_inside(
     is_word = find_name(one.text, " ".join(mechanism.supporting))  # not a part of one
     if not is_word or not _is_other(one.text, one.ids, mechanism, there, mechanism.conclusion):
         return MAY_BE_SAME
-    place = marked.place_of(entity.role)
-    edit = replace_name(marked, place, one.text, mechanism)
+    edit = replace_name(marked, entity.place, one.text, mechanism)
     if edit is None:
         return UNFIT
     is_related = any(
@@ -297,6 +303,7 @@ def _replace_inside(
     return Perturbed.of(marked.text, [edit])
 
 
+@dataclass(frozen=True)
 class ReplaceOutside(Strategy):
     """SREO: one of the two entities becomes one of its type from a pool.
 
@@ -306,28 +313,24 @@ class ReplaceOutside(Strategy):
 
     name = "SREO"
     otherwise = "no entity of its type in the pool that is not in the abstract"
-    others = (DENIED, NO_TYPE, UNFIT)
 
-    def __init__(self, pool: EntityPool) -> None:
-        self.pool = pool
+    pool: EntityPool
 
     def _propose(self, marked: MarkedSentence, mechanism: Mechanism, choices: Choices) -> Proposals:
-        entities = _entities_of(mechanism)
-        if is_denied(marked) or not entities:
-            return NO_TYPE if not entities else DENIED
-        reason = None
+        entities = _replaceable(marked, mechanism)
+        if isinstance(entities, str):
+            yield entities
+            return
         text, mentions = " ".join(mechanism.sentences), mechanism.mentions
         for entity in choices.shuffle(entities, "role"):
-            place = marked.place_of(entity.role)
             for one in self.pool.walk_entities(entity.type, choices.draw(entity.role)):
                 # The pool may be large, so what is cheap is asked first.
-                edit = replace_name(marked, place, one.name, mechanism)
+                edit = replace_name(marked, entity.place, one.name, mechanism)
                 if edit is None:
-                    reason = UNFIT
+                    yield UNFIT
                 elif _is_other(one.name, one.ids, mechanism, mentions, text):
                     yield Perturbed.of(marked.text, [edit])
-                    reason = UNFIT  # the name breaks the markers
-        return reason
+                    yield UNFIT  # the name breaks the markers
 
 
 def _is_other(
@@ -395,7 +398,7 @@ def is_kind(name: str) -> bool:
     What holds for a thing holds for its kind, and the reverse, so neither replaces the other.
     """
     word = re.split(r"[\s/-]", name)[-1]
-    general = word_list("general names")
+    general = WORDS["general names"]
     return is_plural(word) or word.lower() in general or word.lower().removesuffix("s") in general
 
 

@@ -20,20 +20,18 @@ from pathlib import Path
 from .....loaders.errors import UsageError
 from .....loaders.json_text import parse_json
 from ..mechanisms.mechanism import Mechanism
-from .grammar import fit_article, form_third
-from .names import MarkedSentence, mark_names
-from .relations import RelationForms, any_of, find_relation, inflect
+from .names import MarkedSentence, TextEdit, fit_article, mark_names
+from .relations import RelationForms, any_of, find_relation, form_third, inflect
 from .strategy import (
     DENIED,
     PARTIAL,
+    PARTLY,
     SUPPORTED,
     Choices,
     Perturbed,
     Proposals,
     Strategy,
-    TextEdit,
-    is_denied,
-    is_partial,
+    find_denials,
     is_supported,
 )
 
@@ -121,7 +119,6 @@ class ReversePolarity(Strategy):
 
     name = "LPR"
     otherwise = "no term of interaction plainly states how one entity acts on the other"
-    others = (UNFIT_TERM, PARTIAL, DENIED, SUPPORTED)
 
     def __init__(self, antonyms: Antonyms | None = None) -> None:
         self.antonyms = antonyms or _read_ours()
@@ -129,12 +126,14 @@ class ReversePolarity(Strategy):
     def _propose(self, marked: MarkedSentence, mechanism: Mechanism, choices: Choices) -> Proposals:
         found = list(self._find_terms(marked))
         if not found:
-            return None
-        if is_partial(marked):
-            return PARTIAL
-        if is_denied(marked):
-            return DENIED
-        reason = UNFIT_TERM
+            return
+        if PARTLY.search(marked.masked):
+            yield PARTIAL
+            return
+        if find_denials(marked):
+            yield DENIED
+            return
+        yield UNFIT_TERM
         for edit in choices.shuffle(found, "term"):
             if _BOTH_WAYS.search(marked.masked) or _stands(edit.new, marked.masked):
                 continue
@@ -142,10 +141,9 @@ class ReversePolarity(Strategy):
                 continue
             old = marked.text[edit.start : edit.end]
             if is_supported(mechanism, partial(self._says_otherwise, mechanism.names, old)):
-                reason = SUPPORTED
+                yield SUPPORTED
                 continue
             yield Perturbed.of(marked.text, [edit, *fit_article(marked.text, edit.start, edit.new)])
-        return reason
 
     def _find_terms(self, marked: MarkedSentence) -> Iterator[TextEdit]:
         """Find the terms of the relation, each with its antonym."""

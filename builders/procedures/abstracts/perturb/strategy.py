@@ -7,18 +7,22 @@ words tells them, wherever in the sentence they stand. It refuses some sentences
 
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import chain
-from typing import ClassVar, TypeVar
+from typing import ClassVar, Generic, TypeVar
 
+from .....loaders.errors import UsageError
 from ....core.keyed import keyed_number
 from ..mechanisms.mechanism import Mechanism
-from .names import MarkedSentence, find_places, locate_entities, names_both
+from .names import MarkedSentence, TextEdit, find_places, locate_entities, names_both
 
 #: Why no strategy takes a conclusion whose markers are not as expected.
 BROKEN_MARKERS = "the markers are broken or not around the two entities"
+#: Why no negative is made of what was proposed, or written.
+SAME_AS_POSITIVE = "equals the positive"
+SAME_AS_ANOTHER = "equals another negative"
 T = TypeVar("T")
 
 
@@ -44,15 +48,6 @@ class Choices:
         """Return the options in a random order; the first is the one to take."""
         order = sorted(range(len(options)), key=lambda i: self.draw(f"{purpose}:{i}"))
         return [options[i] for i in order]
-
-
-@dataclass(frozen=True, slots=True, order=True)
-class TextEdit:
-    """A replacement of the text between two offsets by new text."""
-
-    start: int
-    end: int
-    new: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +77,7 @@ class Perturbed:
         for edit in real:
             parts += [conclusion[end : edit.start], edit.new]
             old = conclusion[edit.start : edit.end].strip()
-            details.append(f"{old} -> {edit.new or '(nothing)'}")
+            details.append(f"{old} -> {edit.new}")
             end = edit.end
         return cls("".join(parts) + conclusion[end:], "; ".join(details), tuple(real))
 
@@ -92,14 +87,14 @@ class NoNegative:
     """Why a strategy, or a model, makes no negative of a mechanism.
 
     Attributes:
-        reason: One of the ``reasons`` of the strategy or kind.
+        reason: The reason, in a few words; the same for all of its kind.
     """
 
     reason: str
 
 
-#: Yields negatives in the order in which they are drawn; where there are none, returns the reason.
-Proposals = Generator[Perturbed, None, str | None]
+#: Negatives in the order in which they are drawn, and reasons why there are no more of them.
+Proposals = Iterator[Perturbed | str]
 
 
 class Strategy(ABC):
@@ -108,24 +103,26 @@ class Strategy(ABC):
     Attributes:
         name: The paper's name, e.g. ``"SEN"``; a category of the dataset.
         otherwise: The reason where it finds nothing to change.
-        others: Further reasons of its own.
     """
 
     name: ClassVar[str]
     otherwise: ClassVar[str]
-    others: ClassVar[tuple[str, ...]] = ()
 
-    @property
-    def reasons(self) -> tuple[str, ...]:
-        """Return all reasons for which it may make no negative."""
-        return (BROKEN_MARKERS, *self.others, self.otherwise)
-
-    def propose(self, mechanism: Mechanism, choices: Choices) -> Iterator[Perturbed] | NoNegative:
-        """Propose negatives in every possible way, in the order in which they are drawn.
+    def propose(
+        self,
+        mechanism: Mechanism,
+        choices: Choices,
+        *,
+        limit: int | None = None,
+        taken: Collection[str] = (),
+    ) -> tuple[Perturbed, ...] | NoNegative:
+        """Make negatives, in the order in which they are drawn.
 
         Args:
             mechanism: The positive.
             choices: The random choices for its abstract.
+            limit: Greatest number of negatives; None means all.
+            taken: Texts of other negatives, which it does not make.
 
         Returns:
             One negative or more, all different from the positive; or why there is none.
@@ -133,22 +130,87 @@ class Strategy(ABC):
         marked = locate_entities(mechanism)
         if marked is None:
             return NoNegative(BROKEN_MARKERS)
-
-        def is_negative(one: Perturbed) -> bool:
-            return one.text != mechanism.conclusion and find_places(one.text) is not None
-
-        proposals = self._propose(marked, mechanism, choices)
-        while True:
-            try:
-                one = next(proposals)
-            except StopIteration as end:
-                return NoNegative(end.value or self.otherwise)
-            if is_negative(one):
-                return chain([one], filter(is_negative, proposals))
+        reason, is_taken = self.otherwise, False
+        made: dict[str, Perturbed] = {}
+        for one in self._propose(marked, mechanism, choices):
+            if isinstance(one, str):
+                reason = one
+            elif one.text in taken:
+                is_taken = True
+            elif one.text != mechanism.conclusion and find_places(one.text) is not None:
+                made.setdefault(one.text, one)
+                if len(made) == limit:
+                    break
+        return tuple(made.values()) or NoNegative(SAME_AS_ANOTHER if is_taken else reason)
 
     @abstractmethod
     def _propose(self, marked: MarkedSentence, mechanism: Mechanism, choices: Choices) -> Proposals:
         """Propose changes of a well-formed conclusion, in the order in which they are drawn."""
+
+
+@dataclass(frozen=True, slots=True)
+class Negatives(Generic[T]):
+    """The negatives of a mechanism by each strategy, or why there is none.
+
+    Attributes:
+        made: The negative, or the tuple of all, by strategy, in the order of the strategies.
+        refused: The reason by strategy, for those without a negative.
+    """
+
+    made: dict[str, T]
+    refused: dict[str, NoNegative]
+
+
+def perturb_mechanism(
+    mechanism: Mechanism, strategies: Iterable[Strategy], seed: int
+) -> Negatives[Perturbed]:
+    """Make one negative of a mechanism by each strategy; see ``perturb_mechanism_all``.
+
+    So does BioNLI: its Tables 2 and 3 have as many SEN as positives where "each instance is
+    perturbed as many times as possible".
+    """
+    found = perturb_mechanism_all(mechanism, strategies, seed, limit=1)
+    return Negatives({name: made[0] for name, made in found.made.items()}, found.refused)
+
+
+def perturb_mechanism_all(
+    mechanism: Mechanism, strategies: Iterable[Strategy], seed: int, *, limit: int | None = None
+) -> Negatives[tuple[Perturbed, ...]]:
+    """Make all negatives of a mechanism by each strategy.
+
+    Where a proposal equals another negative, the strategy's next proposal is taken. Strategies
+    choose in the order of their names, whatever order they are given in.
+
+    Args:
+        mechanism: The positive.
+        strategies: The strategies, each name once.
+        seed: Seed of every choice, together with the pmid and the strategy's name.
+        limit: Greatest number of negatives by one strategy; None means all.
+
+    Returns:
+        Each strategy's negatives, or why it made none.
+
+    Raises:
+        UsageError: Two strategies have one name, or the limit is less than 1.
+    """
+    if limit is not None and limit < 1:
+        raise UsageError(f"The limit is {limit} negatives by one strategy; expected 1 or more.")
+    given = list(strategies)
+    names = [strategy.name for strategy in given]
+    if len({*names}) < len(names):
+        raise UsageError(f"The strategies are {', '.join(names)}; expected each once.")
+    taken: set[str] = set()
+    found: dict[str, tuple[Perturbed, ...] | NoNegative] = dict.fromkeys(names, NoNegative(""))
+    for strategy in sorted(given, key=lambda one: one.name):
+        name = strategy.name
+        choices = Choices(seed, mechanism.pmid, name)
+        found[name] = one = strategy.propose(mechanism, choices, limit=limit, taken=taken)
+        if not isinstance(one, NoNegative):
+            taken.update(made.text for made in one)
+    return Negatives(
+        {name: one for name, one in found.items() if not isinstance(one, NoNegative)},
+        {name: one for name, one in found.items() if isinstance(one, NoNegative)},
+    )
 
 
 #: Why the entities of a sentence are left as they are.
@@ -233,7 +295,8 @@ def find_denials(marked: MarkedSentence) -> tuple[str, ...]:
 
 #: Why a sentence is not changed that states something of some cases, or at some times.
 PARTIAL = "the sentence is about part of the cases, and its opposite may be true of others"
-_PARTIAL = re.compile(
+#: Words of part of the cases: in some patients, often.
+PARTLY = re.compile(
     r"(?:%|percent|per cent) of\b|\bin \d[\d.,]* ?%|\d ?(?:/|(?:out )?of(?: the)?) ?\d"
     r"|\b(?:in (?:one|two|three)|thirds?|quarters?|cases|some|several|many|various|selected|certain"
     r"|few|others|often|frequently|usually|generally|typically|commonly|sometimes|occasionally"
@@ -244,16 +307,6 @@ _PARTIAL = re.compile(
 )
 #: Why a sentence is not changed into one that the abstract may state.
 SUPPORTED = "a supporting sentence of both entities may say so"
-
-
-def is_denied(marked: MarkedSentence) -> bool:
-    """Return whether a sentence may deny, doubt, ask or contrast what its two entities do."""
-    return bool(find_denials(marked))
-
-
-def is_partial(marked: MarkedSentence) -> bool:
-    """Return whether a sentence may be about part of the cases: in some patients, almost."""
-    return _PARTIAL.search(marked.masked) is not None
 
 
 def is_supported(mechanism: Mechanism, says: Callable[[str], bool]) -> bool:

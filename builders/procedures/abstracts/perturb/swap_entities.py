@@ -7,26 +7,16 @@ Source:
 """
 
 import re
+from dataclasses import dataclass
 from typing import ClassVar
 
+from .....loaders.corpora.abstracts.markers import REGULATED, REGULATOR
 from ..mechanisms.mechanism import Mechanism
-from .grammar import UNFIT, replace_name
-from .names import MARKERS, EntityPlace, MarkedSentence, find_name, mark_names, names_both
+from .names import UNFIT, MarkedSentence, TextEdit, find_name, mark_names, names_both, replace_name
 from .relations import find_relation
 from .replace_entities import may_be_same
-from .strategy import (
-    DENIED,
-    Choices,
-    Perturbed,
-    Proposals,
-    Strategy,
-    TextEdit,
-    is_denied,
-    is_supported,
-)
+from .strategy import DENIED, Choices, Perturbed, Proposals, Strategy, find_denials, is_supported
 
-#: The markers of the other role for the regulator and the regulated entity.
-_OTHER_MARKERS = MARKERS["regulated"], MARKERS["regulator"]
 #: Why two entities are not swapped.
 SAME_NAME = "both names may be of one entity"
 UNDIRECTED = "the sentence does not plainly state that one entity acts on the other"
@@ -55,6 +45,7 @@ _BACK = re.compile(
 )
 
 
+@dataclass(frozen=True)
 class SwapNames(Strategy):
     """SEN: ``<re> A <er> ... <el> B <le>`` becomes ``<re> B <er> ... <el> A <le>``.
 
@@ -65,85 +56,61 @@ class SwapNames(Strategy):
 
     name = "SEN"
     otherwise = SAME_NAME
-    others: ClassVar[tuple[str, ...]] = (UNDIRECTED, DENIED, MUTUAL, UNFIT)
+    moves_markers: ClassVar[bool] = False
 
-    def __init__(self, *, symmetric: bool = False) -> None:
-        self.symmetric = symmetric
+    symmetric: bool = False
 
     def _propose(self, marked: MarkedSentence, mechanism: Mechanism, choices: Choices) -> Proposals:
         if may_be_same(*mechanism.names, " ".join(mechanism.supporting)):
-            return SAME_NAME
-        if reason := self._why_not(marked, mechanism):
-            return reason
+            return
+        if not self.symmetric and (reason := _why_not(marked, mechanism)):
+            yield reason
+            return
         edits = []
-        for place, name in zip(_places(marked), reversed(marked.names), strict=True):
+        places, markers = (marked.regulator, marked.regulated), (REGULATED, REGULATOR)
+        names = reversed(marked.names)
+        for place, name, (opens, closes) in zip(places, names, markers, strict=True):
             edit = replace_name(marked, place, name, mechanism)
             if edit is None:
-                return UNFIT
+                yield UNFIT
+                return
+            if self.moves_markers:
+                edit = TextEdit(place.start, place.end, f"{opens} {edit.new} {closes}")
             edits.append(edit)
-        yield Perturbed.of(marked.text, self._finish(marked, *edits))
-        return None
-
-    def _why_not(self, marked: MarkedSentence, mechanism: Mechanism) -> str | None:
-        """Return why the sentence may stay true with its entities exchanged."""
-        if self.symmetric:
-            return None
-        if find_relation(marked) is None:
-            return UNDIRECTED
-        if is_denied(marked):
-            return DENIED
-        if is_mutual(mechanism) or _are_named_again(marked) or _may_be_stated(marked, mechanism):
-            return MUTUAL
-        return None
-
-    def _finish(
-        self, marked: MarkedSentence, regulator: TextEdit, regulated: TextEdit
-    ) -> list[TextEdit]:
-        """Return the edits for the names that are put at the places of the two."""
-        return [regulator, regulated]
+        yield Perturbed.of(marked.text, edits)
 
 
 class SwapPositions(SwapNames):
     """SEP: ``<re> A <er> ... <el> B <le>`` becomes ``<el> B <le> ... <re> A <er>``."""
 
     name = "SEP"
-
-    def _finish(
-        self, marked: MarkedSentence, regulator: TextEdit, regulated: TextEdit
-    ) -> list[TextEdit]:
-        return [
-            TextEdit(place.start, place.end, f"{opens} {edit.new} {closes}")
-            for place, edit, (opens, closes) in zip(
-                _places(marked), (regulator, regulated), _OTHER_MARKERS, strict=True
-            )
-        ]
+    moves_markers = True
 
 
-def _places(marked: MarkedSentence) -> tuple[EntityPlace, EntityPlace]:
-    return marked.regulator, marked.regulated
-
-
-def _are_named_again(marked: MarkedSentence) -> bool:
-    """Return whether an entity also stands elsewhere: X acts on Y, and Y acts on X."""
+def _why_not(marked: MarkedSentence, mechanism: Mechanism) -> str | None:
+    """Return why a sentence, or the abstract, may be as true with its entities exchanged."""
+    if find_relation(marked) is None:
+        return UNDIRECTED
+    if find_denials(marked):
+        return DENIED
+    if any(
+        _MUTUAL.search(sentence) and names_both(mechanism, sentence)
+        for sentence in mechanism.sentences
+    ):
+        return MUTUAL
     first, second = marked.in_order
     text = marked.text
     rest = (text[: first.start], text[first.end : second.start], text[second.end :])
-    return any(find_name(name, part, ignore_case=True) for name in marked.names for part in rest)
-
-
-def _may_be_stated(marked: MarkedSentence, mechanism: Mechanism) -> bool:
-    """Return whether the abstract may say that the other one acts.
-
-    So it may where the order of the two in a supporting sentence is that of the other one's acting,
-    or the conclusion goes on about both.
-    """
-    _, second = marked.in_order
+    if any(find_name(name, part, ignore_case=True) for name in marked.names for part in rest):
+        return MUTUAL  # X acts on Y, and Y acts on X
     if _BACK.search(marked.masked, second.end, second.end + _NEAR):
-        return True
+        return MUTUAL
     acts = _regulator_acts(marked)
-    return is_supported(
+    if is_supported(
         mechanism, lambda text: _regulator_acts(mark_names(text, mechanism.names)) is not acts
-    )
+    ):
+        return MUTUAL
+    return None
 
 
 def _regulator_acts(marked: MarkedSentence | None) -> bool | None:
@@ -158,11 +125,3 @@ def _regulator_acts(marked: MarkedSentence | None) -> bool | None:
         else relation.is_backward
     )
     return (first == marked.regulator) is not is_backward
-
-
-def is_mutual(mechanism: Mechanism) -> bool:
-    """Return whether a sentence says of both entities that they act on each other."""
-    return any(
-        _MUTUAL.search(sentence) and names_both(mechanism, sentence)
-        for sentence in mechanism.sentences
-    )

@@ -10,12 +10,12 @@ Source:
 
 import re
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import NamedTuple
 
 from ..mechanisms.mechanism import Mechanism
-from .grammar import fit_article
-from .names import NAME, MarkedSentence, mask_names, names_both
-from .strategy import Choices, Perturbed, Proposals, Strategy, TextEdit
+from .names import NAME, MarkedSentence, TextEdit, fit_article, mask_names, names_both
+from .strategy import Choices, Perturbed, Proposals, Strategy
 
 #: Why no number is replaced.
 NO_NUMBER = "no number in the conclusion"
@@ -123,6 +123,7 @@ def find_numbers(masked: str) -> Iterator[Number]:
 _PRONOUN = re.compile(r"\b(?:it|its|they|their|this|these)\b", re.IGNORECASE)
 
 
+@dataclass(frozen=True)
 class SwapNumber(Strategy):
     """SN: ``by 40%`` becomes ``by 65%`` where the supporting set has 65%.
 
@@ -133,18 +134,15 @@ class SwapNumber(Strategy):
 
     name = "SN"
     otherwise = "no other number of its kind in the supporting set"
-    others = (NO_NUMBER, DOSE, BOUND, SHARE, STATED)
 
-    def __init__(self, *, any_number: bool = False) -> None:
-        self.any_number = any_number
+    any_number: bool = False
 
     def _propose(self, marked: MarkedSentence, mechanism: Mechanism, choices: Choices) -> Proposals:
         numbers = list(find_numbers(marked.masked))
-        if not numbers:
-            return NO_NUMBER
         reasons = [None if self.any_number else _why_not(marked.masked, one) for one in numbers]
         if all(reasons):
-            return reasons[0]
+            yield next(filter(None, reasons), NO_NUMBER)
+            return
         names = {*mechanism.names, *(m.text for m in mechanism.mentions)}
         offered = {
             one.text: one
@@ -170,7 +168,8 @@ class SwapNumber(Strategy):
             text = new.text.capitalize() if old.text[0].isupper() else new.text.lower()
             edits = [TextEdit(old.start, old.end, text), *fit_article(marked.text, old.start, text)]
             yield Perturbed.of(marked.text, edits)
-        return STATED if pairs and not unstated else None
+        if pairs and not unstated:
+            yield STATED
 
 
 def _why_not(masked: str, number: Number) -> str | None:

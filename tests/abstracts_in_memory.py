@@ -36,7 +36,8 @@ from nlihub.builders.procedures.abstracts.perturb.replace_entities import Entity
 from nlihub.builders.procedures.abstracts.perturb.strategy import NoNegative
 from nlihub.builders.procedures.abstracts.read import hash_content
 from nlihub.loaders.corpora.abstracts.abstract import Abstract, SkippedAbstract
-from nlihub.loaders.corpora.abstracts.read import read_units
+from nlihub.loaders.corpora.abstracts.read import read_part
+from nlihub.loaders.corpora.files import PaperFile
 
 
 class Negative(NamedTuple):
@@ -70,7 +71,7 @@ def select_mechanisms(files, rules):
     """The mechanisms that are taken; what gives none; what is left out of abstracts."""
     not_taken, left_out, of_pmid = [], [], defaultdict(list)
     for file in files:
-        for one, parts in read_units(file):
+        for one, parts in read_part(PaperFile(file, file.name, 0)):
             if not isinstance(one, SkippedAbstract):
                 of_pmid[one.pmid].append((one, find_mechanism(one, rules), parts))
                 continue

@@ -24,8 +24,11 @@ from nlihub.loaders.corpora.abstracts.abstract import (
     EntityRelation,
     SkippedAbstract,
 )
-from nlihub.loaders.corpora.abstracts.markers import mark_entities, read_marked
-from nlihub.loaders.corpora.abstracts.mechanism_records import MechanismRecord
+from nlihub.loaders.corpora.abstracts.mechanism_records import (
+    MechanismRecord,
+    mark_entities,
+    read_marked,
+)
 from nlihub.loaders.corpora.abstracts.read import read_abstracts
 
 

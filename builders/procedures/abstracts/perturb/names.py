@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import lru_cache
 
-from .....loaders.corpora.abstracts.markers import MARKER, REGULATED, REGULATOR
+from .....loaders.corpora.abstracts.mechanism_records import MARKER, REGULATED, REGULATOR
 from .....loaders.releases.bionli import strip_markers
 from ..mechanisms.mechanism import Mechanism
 

@@ -12,7 +12,14 @@ from nlihub.loaders.corpora.abstracts.read import cut_file, read_part
 from nlihub.loaders.corpora.files import find_paper_files
 
 LINES = (
-    *(b"1|t|On hens.", b"2|t|", b"1|a|We gave foxin.", b"2|a|None.", b"3|a|No title."),
+    *(
+        b"1|t|On hens.",
+        b"234|t|Long id.",
+        b"2|t|",
+        b"1|a|We gave foxin.",
+        b"2|a|None.",
+        b"3|a|No title.",
+    ),
     *(b"\xef\xbb\xbf4|t|A mark.", b"5|t|Not \xff UTF-8", b"1\t3\t7\thens\tSpecies\t1"),
     *(b"2\tPPI\ta\tb", b"", b"  ", b"a line", b"\r", b"6|t|Carriage return.\r", b"x|y|z"),
 )

@@ -26,7 +26,7 @@ import datasets
 from nlihub.baselines.runs.config import HyperParameters, RunConfig
 from nlihub.builders.core.keyed import keyed_number
 from nlihub.builders.procedures.papers.recipe import LinkingPhrases
-from nlihub.loaders.corpora.papers.files import find_paper_files
+from nlihub.loaders.corpora.files import find_paper_files
 from nlihub.loaders.corpora.papers.paper import Paper
 from nlihub.loaders.corpora.papers.read import read_papers
 from nlihub.loaders.corpora.papers.sentences import split_sentences

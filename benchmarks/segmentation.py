@@ -39,10 +39,10 @@ from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
+from xml.etree import ElementTree
 
 from nlihub.loaders.corpora.papers.paper import SplitSentences
 from nlihub.loaders.corpora.papers.sentences import split_sentences
-from nlihub.loaders.corpora.safe_xml import Element, read_xml
 
 #: Source: SciNLI, Table 2.
 LINKING_PHRASES = (
@@ -98,14 +98,16 @@ class Counts:
 def read_papers(folder: Path) -> Papers:
     """Reads the papers of a folder; text outside of sections is left out."""
 
-    def sentences(element: Element) -> list[str]:
-        texts = (" ".join(html.unescape(child.text).split()) for child in element.all("S"))
+    def sentences(element: ElementTree.Element) -> list[str]:
+        texts = (
+            " ".join(html.unescape(child.text or "").split()) for child in element.iterfind("S")
+        )
         return [text for text in texts if text]
 
     papers = {}
     for path in sorted(folder.glob("*.xml")):
-        children = read_xml(path).children
-        sections = [sentences(child) for child in children if child.tag != "S"]
+        root = ElementTree.parse(path).getroot()  # noqa: S314
+        sections = [sentences(child) for child in root if child.tag != "S"]
         papers[path.stem] = [section for section in sections if section]
     return papers
 

@@ -32,7 +32,8 @@ from nlihub.builders.procedures.abstracts.perturb import EntityPool, make_strate
 from nlihub.builders.procedures.abstracts.perturb.strategy import NoNegative, perturb_mechanism
 from nlihub.builders.procedures.abstracts.read import hash_content
 from nlihub.loaders.corpora.abstracts.abstract import Abstract, SkippedAbstract
-from nlihub.loaders.corpora.abstracts.read import read_units
+from nlihub.loaders.corpora.abstracts.read import read_part
+from nlihub.loaders.corpora.files import PaperFile
 
 
 class Negative(NamedTuple):
@@ -66,7 +67,7 @@ def select_mechanisms(files, rules):
     """The mechanisms that are taken; what gives none; what is left out of abstracts."""
     not_taken, left_out, of_pmid = [], [], defaultdict(list)
     for file in files:
-        for one, parts in read_units(file):
+        for one, parts in read_part(PaperFile(file, file.name, 0)):
             if not isinstance(one, SkippedAbstract):
                 of_pmid[one.pmid].append((one, find_mechanism(one, rules), parts))
                 continue

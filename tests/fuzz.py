@@ -32,7 +32,7 @@ from nlihub.builders.annotation.batch import Batch
 from nlihub.builders.annotation.questions import RELATION
 from nlihub.builders.core.registry import get_builder
 from nlihub.loaders.corpora.abstracts.read import read_abstracts
-from nlihub.loaders.corpora.papers.files import find_paper_files
+from nlihub.loaders.corpora.files import find_paper_files
 from nlihub.loaders.corpora.papers.read import read_papers
 from nlihub.loaders.corpora.papers.sentences import split_sentences
 from nlihub.loaders.corpora.patterns.pattern_bank import find_pattern_bank, scan_pattern_bank

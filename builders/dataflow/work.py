@@ -20,7 +20,7 @@ from typing import Any, TypeVar
 from filelock import FileLock, Timeout
 
 from ...loaders.atomic_write import whole_folder
-from ...loaders.corpora.papers.files import PaperFile
+from ...loaders.corpora.files import PaperFile
 from ...loaders.hashing import code_hash
 from ...loaders.progress import kept_when_interrupted, watch
 from ..core.base import ROW_CODE

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from ...loaders.corpora.abstracts.markers import MARKER
+from ...loaders.corpora.abstracts.mechanism_records import MARKER
 from ...loaders.errors import UnmeasuredError
 from ...loaders.releases.bionli import LABELS
 from ..versions.row_tables import RowTables

@@ -4,83 +4,28 @@ A file that declares entities of its own is refused before any is expanded, sinc
 stand for gigabytes, or for files on this machine. Pictures may be declared: they are never
 expanded. A document type, such as that of PubMed Central, is passed over; nothing outside the file
 is ever read. The names of characters that it would define (``&nbsp;``, ``&alpha;``) are those of
-HTML. Pattern banks may not name a document type.
+HTML.
 """
 
-from collections.abc import Callable, Collection, Iterator
-from dataclasses import dataclass, field
+from collections.abc import Collection, Iterator
 from html.entities import html5
-from pathlib import Path
-from typing import IO
-from xml.etree import ElementTree
+from typing import IO, cast
+from xml.etree.ElementTree import Element, TreeBuilder
 from xml.parsers import expat
 
 from ..bounds import MAX_RECORD_BYTES, MAX_TAGS, MAX_TOKEN_BYTES, too_large
-from ..errors import BankError, Defect, RecordError
-
-#: The errors of a parser where XML is not well-formed, or its encoding unknown or not kept.
-XML_ERRORS = (expat.ExpatError, LookupError, ValueError)
+from ..errors import RecordError
 
 _CHUNK_BYTES = 1 << 16
 
 
-@dataclass(slots=True)
-class Element:
-    """An XML element that knows its line.
-
-    Attributes:
-        tag: The name.
-        attributes: The attributes, in file order.
-        line: The line where it opens, from 1.
-        text: The text before the first child element; comments leave no trace.
-        children: The child elements.
-    """
-
-    tag: str
-    attributes: dict[str, str]
+class _Element(Element):
     line: int
-    text: str = ""
-    children: list["Element"] = field(default_factory=list)
-
-    def all(self, tag: str) -> Iterator["Element"]:
-        """Return the children of a name."""
-        return (child for child in self.children if child.tag == tag)
 
 
-def new_parser(add_text: Callable[[str], object]) -> expat.XMLParserType:
-    """Return an XML parser that refuses declared entities, and reads named characters as text.
-
-    Its handlers raise ``RecordError``; it raises ``XML_ERRORS`` itself.
-
-    Args:
-        add_text: Takes each piece of text.
-    """
-    parser = expat.ParserCreate()
-    parser.buffer_text = True
-
-    def refuse_entity(name: str, *declared: object) -> None:
-        *_, notation = declared
-        if notation is None:
-            raise RecordError(
-                "malformed",
-                f"declares the entity {name!r:.80}; expected text without entities of its own",
-                parser.CurrentLineNumber,
-            )
-
-    def add_character(name: str, is_parameter: bool) -> None:
-        if is_parameter:
-            return
-        character = named_character(name)
-        if character is None:
-            raise RecordError(
-                "malformed", f"the entity &{name:.80}; is not known", parser.CurrentLineNumber
-            )
-        add_text(character)
-
-    parser.CharacterDataHandler = add_text
-    parser.EntityDeclHandler = refuse_entity
-    parser.SkippedEntityHandler = add_character
-    return parser
+def line_of(element: Element) -> int:
+    """Return the line where an element opens, from 1, of a reader that keeps lines."""
+    return cast(_Element, element).line
 
 
 def named_character(name: str) -> str | None:
@@ -88,96 +33,131 @@ def named_character(name: str) -> str | None:
     return html5.get(f"{name};")
 
 
-def xml_problem(error: BaseException) -> RecordError:
-    """Return the problem of a file for one of ``XML_ERRORS``."""
-    if isinstance(error, expat.ExpatError):
-        message = f"not well-formed XML: {expat.errors.messages[error.code]}"
-        return RecordError("malformed", message, error.lineno)
-    return RecordError("malformed", f"cannot be decoded: {error}", 1)
+class XMLReader:
+    """Reads the elements of an XML file, without comments and processing instructions.
 
-
-def parse_tree(stream: IO[bytes], roots: Collection[str]) -> ElementTree.Element:
-    """Read an XML file of one paper or collection, without comments and processing instructions.
+    Names are as written, with their prefixes.
 
     Args:
         stream: The file, in the encoding that it declares, else in UTF-8.
-        roots: The names that its root element may have.
+        roots: The names that its root element may have; none allows any.
+        unit: The name of the elements to read one by one; None for the root alone.
+        has_lines: Whether elements know their lines, for ``line_of``; this takes longer.
+        may_have_doctype: Whether a document type is passed over or refused.
 
-    Returns:
-        The root element. Names are as written, with their prefixes.
-
-    Raises:
-        RecordError: It is not well-formed, has another root, declares an entity or is too large.
+    Attributes:
+        open: The unit that is being read.
     """
-    # The builder's methods are called by the parser directly: no Python code runs for an element.
-    builder = ElementTree.TreeBuilder()
-    parser = new_parser(builder.data)
 
-    def start_root(tag: str, attributes: dict[str, str]) -> None:
-        if tag not in roots:
-            expected = ", ".join(f"<{root}>" for root in sorted(roots))
-            raise RecordError("unknown format", f"the root is <{tag:.80}>, expected {expected}")
-        parser.StartElementHandler = builder.start
-        builder.start(tag, attributes)
+    def __init__(
+        self,
+        stream: IO[bytes],
+        roots: Collection[str],
+        unit: str | None = None,
+        *,
+        has_lines: bool = False,
+        may_have_doctype: bool = True,
+    ) -> None:
+        self.open: Element | None = None
+        self._stream, self._roots, self._unit = stream, roots, unit
+        self._has_lines = has_lines
+        self._done: list[Element] = []  # units
+        self._builder = builder = TreeBuilder(element_factory=_Element if has_lines else None)
+        self._parser = parser = expat.ParserCreate()
+        parser.buffer_text = True
+        parser.CharacterDataHandler = builder.data
+        parser.EntityDeclHandler = self._refuse_entity
+        parser.SkippedEntityHandler = self._add_character
+        parser.StartElementHandler = self._start_root
+        parser.EndElementHandler = builder.end if unit is None else self._end
+        if not may_have_doctype:
+            parser.StartDoctypeDeclHandler = self._refuse_doctype
 
-    parser.StartElementHandler = start_root
-    parser.EndElementHandler = builder.end
-    n_bytes = n_tags = 0
-    try:
-        while chunk := stream.read(_CHUNK_BYTES):
+    def __iter__(self) -> Iterator[Element]:
+        """Yield the units, or the root element.
+
+        Raises:
+            RecordError: The file is not well-formed, has another root, declares an entity, or a
+                unit is too large.
+        """
+        n_read = n_bytes = n_tags = 0  # in all; since a unit ended
+        chunk = b"start"
+        while chunk:
+            chunk = self._stream.read(_CHUNK_BYTES)
+            error = self._parse(chunk)
+            n_read += len(chunk)
             n_bytes += len(chunk)
+            n_tags += chunk.count(b"<")
+            if self._done:
+                n_bytes = n_tags = 0
+                yield from self._done
+                self._done.clear()
+                self._root.clear()
+            if error is not None:
+                raise error
             if n_bytes > MAX_RECORD_BYTES:
                 raise too_large()
-            n_tags += chunk.count(b"<")
             if n_tags > MAX_TAGS:
                 raise too_large(f"has more than {MAX_TAGS:,} tags")
-            parser.Parse(chunk, False)
-            if n_bytes - parser.CurrentByteIndex > MAX_TOKEN_BYTES:
+            if n_read - self._parser.CurrentByteIndex > MAX_TOKEN_BYTES:
                 detail = f"has a tag of more than {MAX_TOKEN_BYTES:,} bytes"
-                raise too_large(detail, parser.CurrentLineNumber)
-        parser.Parse(b"", True)
-    except XML_ERRORS as error:
-        raise xml_problem(error) from None
-    return builder.close()
+                raise too_large(detail, self._parser.CurrentLineNumber)
+        if self._unit is None:
+            yield self._root
 
+    def _parse(self, chunk: bytes) -> RecordError | None:
+        """Read on, an empty chunk to the end; return what is wrong."""
+        try:
+            self._parser.Parse(chunk, not chunk)
+        except RecordError as error:
+            return error
+        except expat.ExpatError as error:
+            message = f"not well-formed XML: {expat.errors.messages[error.code]}"
+            return RecordError("malformed", message, error.lineno)
+        except (LookupError, ValueError) as error:  # an encoding that is unknown or not kept
+            return RecordError("malformed", f"cannot be decoded: {error}", 1)
+        return None
 
-def read_xml(path: Path) -> Element:
-    """Read a small XML file of a pattern bank, and return its root element.
+    def _problem(self, detail: str, reason: str = "malformed") -> RecordError:
+        return RecordError(reason, detail, self._parser.CurrentLineNumber)
 
-    A document type is refused before anything in it is read.
+    def _start_root(self, tag: str, attributes: dict[str, str]) -> None:
+        if self._roots and tag not in self._roots:
+            expected = ", ".join(f"<{root}>" for root in sorted(self._roots))
+            detail = f"the root is <{tag:.80}>, expected {expected}"
+            raise self._problem(detail, "unknown format")
+        # Where the parser calls the builder's methods directly, no Python code runs for an element.
+        start = self._start if self._has_lines else self._builder.start
+        self._parser.StartElementHandler = start
+        self._root = start(tag, attributes)
 
-    Raises:
-        BankError: The file is not well-formed XML, or declares a document type.
-        FileNotFoundError: There is no such file.
-    """
-    root = Element("", {}, 0)
-    open_elements = [root]
-    pieces: dict[int, list[str]] = {}  # of the texts of the open elements
+    def _start(self, tag: str, attributes: dict[str, str]) -> Element:
+        element = cast(_Element, self._builder.start(tag, attributes))
+        element.line = self._parser.CurrentLineNumber
+        if self.open is None and tag == self._unit:
+            self.open = element
+        return element
 
-    def start(tag: str, attributes: dict[str, str]) -> None:
-        element = Element(tag, attributes, parser.CurrentLineNumber)
-        open_elements[-1].children.append(element)
-        open_elements.append(element)
+    def _end(self, tag: str) -> None:
+        element = self._builder.end(tag)
+        if element is self.open:
+            self._done.append(element)
+            self.open = None
 
-    def end(tag: str) -> None:
-        element = open_elements.pop()
-        element.text = "".join(pieces.pop(id(element), ()))
+    def _refuse_entity(self, name: str, *declared: object) -> None:
+        *_, notation = declared
+        if notation is None:
+            expected = "expected text without entities of its own"
+            raise self._problem(f"declares the entity {name!r:.80}; {expected}")
 
-    def characters(text: str) -> None:
-        if not open_elements[-1].children:
-            pieces.setdefault(id(open_elements[-1]), []).append(text)
+    def _refuse_doctype(self, *_: object) -> None:
+        raise self._problem(
+            "a document type declaration (<!DOCTYPE ...>) is not allowed: remove it"
+        )
 
-    def doctype(*_: object) -> None:
-        message = "a document type declaration (<!DOCTYPE ...>) is not allowed: remove it"
-        raise RecordError("malformed", message, parser.CurrentLineNumber)
-
-    parser = new_parser(characters)
-    parser.StartElementHandler = start
-    parser.EndElementHandler = end
-    parser.StartDoctypeDeclHandler = doctype
-    try:
-        parser.Parse(path.read_bytes(), True)
-    except (RecordError, *XML_ERRORS) as error:
-        problem = error if isinstance(error, RecordError) else xml_problem(error)
-        raise BankError([Defect(str(path), problem.line, "", problem.detail)]) from None
-    return root.children[0]
+    def _add_character(self, name: str, is_parameter: bool) -> None:
+        if not is_parameter:
+            character = named_character(name)
+            if character is None:
+                raise self._problem(f"the entity &{name:.80}; is not known")
+            self._builder.data(character)

@@ -39,7 +39,7 @@ from .builders.procedures.abstracts.perturb.strategy import (
 from .loaders.atomic_write import whole_file
 from .loaders.corpora.abstracts.abstract import SkippedAbstract
 from .loaders.corpora.abstracts.read import FORMATS, read_abstracts
-from .loaders.corpora.papers.files import find_paper_files
+from .loaders.corpora.files import find_paper_files
 from .loaders.errors import CorpusError, UnknownNameError, UsageError
 from .loaders.paths import local_path
 

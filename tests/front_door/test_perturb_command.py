@@ -306,7 +306,7 @@ def test_wrong_use_from_python(write, tmp_path):
 
 def test_examples_of_docstrings_run():
     abstracts = "builders.procedures.abstracts"
-    modules = ["perturbation", "loaders.corpora.abstracts.markers", "loading"]
+    modules = ["perturbation", "loaders.corpora.abstracts.mechanism_records", "loading"]
     modules += [f"{abstracts}.{name}" for name in ("mechanisms.mechanism", "perturb.relations")]
     for module in [*modules, f"{abstracts}.perturb.names"]:
         failed, attempted = doctest.testmod(importlib.import_module(f"nlihub.{module}"))

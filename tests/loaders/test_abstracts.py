@@ -24,8 +24,11 @@ from nlihub.loaders.corpora.abstracts.abstract import (
     EntityRelation,
     SkippedAbstract,
 )
-from nlihub.loaders.corpora.abstracts.markers import mark_entities, read_marked
-from nlihub.loaders.corpora.abstracts.mechanism_records import MechanismRecord
+from nlihub.loaders.corpora.abstracts.mechanism_records import (
+    MechanismRecord,
+    mark_entities,
+    read_marked,
+)
 from nlihub.loaders.corpora.abstracts.read import read_abstracts
 
 
@@ -230,6 +233,14 @@ def test_lines_of_xml(read):
         (14, "7", "entity", "offsets do not match"),
         (19, "7", "relation", "unknown id"),
     ]
+
+
+def test_a_document_of_xml_is_bounded_and_a_collection_is_not(read, monkeypatch):
+    monkeypatch.setattr("nlihub.loaders.corpora.safe_xml._CHUNK_BYTES", 64)
+    monkeypatch.setattr("nlihub.loaders.corpora.safe_xml.MAX_TAGS", 200)
+    documents = [bioc(pmid=str(pmid)) for pmid in range(9)]
+    assert len(read(bioc_xml(*documents))) == 9
+    assert skips(read(bioc_xml(bioc(entities=ENTITIES * 5)))) == [(0, "7", "file", "too large")]
 
 
 @pytest.mark.parametrize("cut", ["</text>", "</collection>"])

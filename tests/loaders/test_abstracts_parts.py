@@ -8,12 +8,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 from nlihub.loaders.bounds import MAX_RECORD_BYTES
 from nlihub.loaders.corpora.abstracts.abstract import ReadUnit
-from nlihub.loaders.corpora.abstracts.pubtator import PubTatorPart
-from nlihub.loaders.corpora.abstracts.read import cut_file, read_part, read_units
-from nlihub.loaders.corpora.papers.files import find_paper_files
+from nlihub.loaders.corpora.abstracts.read import cut_file, read_part
+from nlihub.loaders.corpora.files import find_paper_files
 
 LINES = (
-    *(b"1|t|On hens.", b"2|t|", b"1|a|We gave foxin.", b"2|a|None.", b"3|a|No title."),
+    *(
+        b"1|t|On hens.",
+        b"234|t|Long id.",
+        b"2|t|",
+        b"1|a|We gave foxin.",
+        b"2|a|None.",
+        b"3|a|No title.",
+    ),
     *(b"\xef\xbb\xbf4|t|A mark.", b"5|t|Not \xff UTF-8", b"1\t3\t7\thens\tSpecies\t1"),
     *(b"2\tPPI\ta\tb", b"", b"  ", b"a line", b"\r", b"6|t|Carriage return.\r", b"x|y|z"),
 )
@@ -26,7 +32,7 @@ def units_of_parts(file, part_bytes):
 
 
 def whole(file):
-    return [ReadUnit(unit, list(skipped)) for unit, skipped in read_units(file.path)]
+    return [ReadUnit(unit, list(skipped)) for unit, skipped in read_part(file)]
 
 
 @given(
@@ -59,14 +65,9 @@ def test_what_is_packed_or_of_another_format_is_not_cut(tmp_path, name, content)
 
 
 def test_a_line_that_is_too_large_begins_no_part(tmp_path):
-    long = b"2|t|" + b"x" * MAX_RECORD_BYTES + b"\n"
     path = tmp_path / "a.pubtator"
-    path.write_bytes(b"1|t|One.\n" + long + b"3|t|Three.\n")
-    n_found = []
-    with path.open("rb") as stream:
-        for start, end in ((0, 20), (20, len(long)), (len(long), len(long) + 50)):
-            stream.seek(0)
-            part = PubTatorPart(stream, start, end)
-            lines = iter(lambda p=part: p.readline(1 << 20), b"")
-            n_found.append(sum(line.endswith(b"\n") for line in lines))
-    assert n_found == [2, 0, 1]
+    path.write_bytes(b"1|t|One.\n2|t|" + b"x" * MAX_RECORD_BYTES + b"\n3|t|Three.\n4|t|Four.\n")
+    (file,) = find_paper_files([path])
+    parts = cut_file(file, 20)
+    assert [part.n_lines_before for part in parts] == [0, 2, 3]
+    assert units_of_parts(file, 20) == whole(file)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from nlihub.loaders.bounds import MAX_TOKEN_BYTES
-from nlihub.loaders.corpora.papers.files import find_paper_files
+from nlihub.loaders.corpora.files import find_paper_files
 from nlihub.loaders.corpora.papers.paper import SkippedPaper
 from nlihub.loaders.corpora.papers.read import read_papers
 from nlihub.loaders.corpora.papers.sentences import split_sentences

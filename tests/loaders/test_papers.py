@@ -12,7 +12,7 @@ from archives import COMPRESSORS, tar
 from conftest import shared_data
 from memory import growth_of_peak
 from nlihub.loaders.bounds import MAX_RECORD_BYTES, MAX_TAGS, MAX_VALUES
-from nlihub.loaders.corpora.papers.files import find_paper_files
+from nlihub.loaders.corpora.files import find_paper_files
 from nlihub.loaders.corpora.papers.paper import (
     REASONS,
     Paper,
@@ -321,7 +321,7 @@ BAD = {
         (b"PK\x03\x04abc", 0, "a zip archive"),
         (b"\0" * 600, 0, "begins with"),
         ("<!doctype HTML><p>Not found", 0, "a web page"),
-        ("<rss/>", 0, "the root is <rss>, expected <PAPER>, <TEI>"),
+        ("<rss/>", 1, "the root is <rss>, expected <PAPER>, <TEI>"),
         ("{}", 0, "the keys of the object are none"),
         ('{"corpusid": 1}', 0, "are 'corpusid'"),
         (gzip.compress(b"PAR1 and more", mtime=0), 0, "a Parquet file, compressed"),
@@ -539,7 +539,7 @@ def test_memory_does_not_grow_with_the_papers(tmp_path, kind):
     setup = f"""
         from pathlib import Path
         import pyarrow.parquet
-        from nlihub.loaders.corpora.papers.files import find_paper_files
+        from nlihub.loaders.corpora.files import find_paper_files
         from nlihub.loaders.corpora.papers.read import read_papers
         [file] = find_paper_files([Path({str(path)!r})])
         papers = read_papers(file, lambda text: text.split(". "))

@@ -1,6 +1,7 @@
 import re
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 from multiprocessing import get_context
+from xml.etree import ElementTree
 
 import nupunkt
 import pytest
@@ -9,7 +10,6 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from nlihub.loaders.corpora.papers import sentences
 from nlihub.loaders.corpora.papers.sentences import split_sentences
-from nlihub.loaders.corpora.safe_xml import read_xml
 
 PHRASES = (
     *("However", "On the other hand", "In contrast", "On the contrary"),
@@ -195,8 +195,8 @@ def test_nupunkt_says_the_same_of_the_whole_text(text):
 def test_nupunkt_says_the_same_of_real_texts_and_nothing_is_lost():
     texts = [f"All is well. {text.replace(' | ', ' ')} We go on." for text in ENDS + WHOLE + CUT]
     for path in sorted((SHARED / "data" / "acl_fulltext").glob("*.xml"))[::50]:
-        sections = read_xml(path).children
-        texts += [" ".join(s.text for s in section.children) for section in sections]
+        root = ElementTree.parse(path).getroot()  # noqa: S314
+        texts += [" ".join(s.text or "" for s in section) for section in root]
     for text in texts:
         assert_cuts_are_those_of_nupunkt(text)
         assert "".join("".join(split_sentences(text)).split()) == "".join(text.split())

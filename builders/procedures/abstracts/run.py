@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from ....loaders.corpora.abstracts.read import FORMATS, cut_file
-from ....loaders.corpora.papers.files import find_paper_files
+from ....loaders.corpora.files import find_paper_files
 from ....loaders.progress import Tell
 from ...core.options import BuildOptions
 from ...core.schema import SPLITS

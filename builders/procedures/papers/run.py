@@ -23,7 +23,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from ....loaders.corpora.papers.files import find_paper_files
+from ....loaders.corpora.files import find_paper_files
 from ....loaders.corpora.papers.metadata import Metadata
 from ....loaders.corpora.papers.sentences import split_sentences
 from ....loaders.errors import CorpusError, UnknownNameError

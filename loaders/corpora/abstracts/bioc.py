@@ -16,10 +16,11 @@ Source: the BioC format (Comeau et al., 2013), and what PubTator 3 exports as Bi
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import IO, Any
+from xml.etree.ElementTree import Element
 
-from ...bounds import MAX_RECORD_BYTES, is_whole_number, too_large
+from ...bounds import is_whole_number
 from ...errors import RecordError
-from ..safe_xml import XML_ERRORS, Element, new_parser, xml_problem
+from ..safe_xml import XMLReader, line_of
 from .abstract import AbstractDraft, RawEntity, RawRelation, ReadUnit
 
 #: A JSON object with one of these keys is a document; one of the others holds several.
@@ -27,9 +28,6 @@ DOCUMENT_KEY = "passages"
 COLLECTION_KEYS = ("PubTator3", "documents")
 _TITLES = frozenset({"title", "front"})
 _ABSTRACT = "abstract"
-#: The elements of BioC XML that hold documents, and a document.
-_ROOT, _DOCUMENT = "collection", "document"
-_CHUNK_BYTES = 1 << 16
 
 Fields = Mapping[str, Any]
 
@@ -188,50 +186,6 @@ def _line(fields: Fields, otherwise: int) -> int:
     return line if isinstance(line, int) else otherwise
 
 
-class _Parser:
-    """Cuts a collection into the elements of its documents."""
-
-    def __init__(self) -> None:
-        self.documents: list[Element] = []
-        self.open: list[Element] = []  # the document that is being read, and what is open in it
-        self._pieces: list[str] = []
-        self._is_root = True
-        self._expat = new_parser(self._pieces.append)
-        self._expat.StartElementHandler = self._start
-        self._expat.EndElementHandler = self._end
-
-    def feed(self, chunk: bytes) -> RecordError | None:
-        """Read on; an empty chunk is the end. Return what is wrong."""
-        try:
-            self._expat.Parse(chunk, not chunk)
-        except RecordError as error:
-            return error
-        except XML_ERRORS as error:
-            return xml_problem(error)
-        return None
-
-    def _start(self, tag: str, attributes: dict[str, str]) -> None:
-        if self._is_root and tag != _ROOT:
-            detail = f"the root is <{tag:.80}>, expected <{_ROOT}>"
-            raise RecordError("unknown format", detail, self._expat.CurrentLineNumber)
-        self._is_root = False
-        self._pieces.clear()
-        if self.open or tag == _DOCUMENT:
-            element = Element(tag, attributes, self._expat.CurrentLineNumber)
-            if self.open:
-                self.open[-1].children.append(element)
-            self.open.append(element)
-
-    def _end(self, tag: str) -> None:
-        if self.open:
-            element = self.open.pop()
-            if not element.children:
-                element.text = "".join(self._pieces)
-            if not self.open:
-                self.documents.append(element)
-        self._pieces.clear()
-
-
 def read_bioc_xml(stream: IO[bytes], file: str) -> Iterator[ReadUnit]:
     """Read the abstracts of a BioC collection in XML.
 
@@ -243,63 +197,61 @@ def read_bioc_xml(stream: IO[bytes], file: str) -> Iterator[ReadUnit]:
         The abstracts in the order of the file, with the parts left out of each; last the defect of
         the file, if it is not well-formed to its end.
     """
-    parser = _Parser()
-    n_bytes = 0  # since a document ended
-    chunk, broken = b"start", None
-    while chunk and broken is None:
-        chunk = stream.read(_CHUNK_BYTES)
-        broken = parser.feed(chunk)
-        n_bytes = 0 if parser.documents else n_bytes + len(chunk)
-        if broken is None and n_bytes > MAX_RECORD_BYTES:
-            broken = too_large()
-        for element in parser.documents:
-            yield read_bioc_document(_xml_document(element), file, element.line)
-        parser.documents.clear()
-    if broken is not None:
-        pmid = _xml_text(parser.open[0], "id") if parser.open else None
-        yield ReadUnit.refused(broken, file, broken.line, pmid)
+    documents = XMLReader(stream, {"collection"}, "document", has_lines=True)
+    try:
+        for element in documents:
+            yield read_bioc_document(_xml_document(element), file, line_of(element))
+    except RecordError as error:
+        pmid = _xml_text(documents.open, "id") if documents.open is not None else None
+        yield ReadUnit.refused(error, file, error.line, pmid)
 
 
 def _xml_document(element: Element) -> dict[str, Any]:
     """Return a document with the fields that it has in BioC JSON, and with lines."""
     return {
         "id": _xml_text(element, "id"),
-        "infons": _xml_infons(element),
         "passages": [
             {
                 "infons": _xml_infons(passage),
                 "offset": _xml_text(passage, "offset"),
-                "text": _xml_text(passage, "text", is_stripped=False),
-                "annotations": [_xml_annotation(one) for one in passage.all("annotation")],
-                "relations": [_xml_relation(one) for one in passage.all("relation")],
+                "text": _xml_text(passage, "text"),
+                "annotations": [
+                    {
+                        "id": one.get("id"),
+                        "infons": _xml_infons(one),
+                        "text": _xml_text(one, "text"),
+                        "locations": [location.attrib for location in one.iterfind("location")],
+                        "line": line_of(one),
+                    }
+                    for one in passage.iterfind("annotation")
+                ],
+                "relations": _xml_relations(passage),
             }
-            for passage in element.all("passage")
+            for passage in element.iterfind("passage")
         ],
-        "relations": [_xml_relation(one) for one in element.all("relation")],
+        "relations": _xml_relations(element),
     }
 
 
-def _xml_annotation(element: Element) -> dict[str, Any]:
-    return {
-        "id": element.attributes.get("id"),
-        "infons": _xml_infons(element),
-        "text": _xml_text(element, "text", is_stripped=False),
-        "locations": [location.attributes for location in element.all("location")],
-        "line": element.line,
-    }
-
-
-def _xml_relation(element: Element) -> dict[str, Any]:
-    nodes = [node.attributes for node in element.all("node")]
-    return {"infons": _xml_infons(element), "nodes": nodes, "line": element.line}
+def _xml_relations(element: Element) -> list[dict[str, Any]]:
+    return [
+        {
+            "infons": _xml_infons(one),
+            "nodes": [node.attrib for node in one.iterfind("node")],
+            "line": line_of(one),
+        }
+        for one in element.iterfind("relation")
+    ]
 
 
 def _xml_infons(element: Element) -> dict[str, str]:
-    return {infon.attributes.get("key", ""): infon.text for infon in element.all("infon")}
+    return {infon.get("key", ""): _own_text(infon) for infon in element.iterfind("infon")}
 
 
-def _xml_text(element: Element, tag: str, *, is_stripped: bool = True) -> str | None:
-    child = next(element.all(tag), None)
-    if child is None:
-        return None
-    return child.text.strip() if is_stripped else child.text
+def _xml_text(element: Element, tag: str) -> str | None:
+    child = element.find(tag)
+    return None if child is None else _own_text(child)
+
+
+def _own_text(element: Element) -> str:
+    return "" if len(element) else element.text or ""

@@ -16,15 +16,15 @@ Source: the format that PubTator 3 exports, and that of BioCreative V's CDR corp
 
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
-from typing import IO
+from dataclasses import dataclass, field, replace
 
 from ...bounds import MAX_RECORD_BYTES, is_whole_number
 from ...errors import RecordError
+from ..files import PaperFile
 from .abstract import AbstractDraft, RawEntity, RawRelation, ReadUnit
 
 _PASSAGE = re.compile(r"([^|\t]+)\|([ta])\|(.*)", re.DOTALL)
-#: Whether a file is of this format is told by its first line.
+#: A file is of this format if its first line matches.
 FIRST_LINE = re.compile(rb"[^|\t\n]+\|[ta]\|")
 _TITLE = re.compile(rb"[^|\t\n]+\|t\|")
 _ENTITY, _RELATION = 6, (4, 5)
@@ -65,73 +65,6 @@ class _Block(AbstractDraft):
 
 def _is_offset(text: str) -> bool:
     return is_whole_number(text.removeprefix("-"))
-
-
-class PubTatorPart:
-    """The lines of a PubTator file from the first title at or after an offset to another.
-
-    Args:
-        stream: The file.
-        start: An offset in bytes; 0 takes the lines before the first title too.
-        end: Another; the part ends where the first title at or after it begins.
-
-    Attributes:
-        n_lines_skipped: Line ends before the part, from the byte that the offset follows.
-    """
-
-    def __init__(self, stream: IO[bytes], start: int, end: int) -> None:
-        self._stream = stream
-        self._end = end
-        self._position = start
-        self._waiting = b""
-        self._is_line_start = True
-        self.n_lines_skipped = 0
-        if start:
-            stream.seek(start - 1)
-            self._position -= 1
-            self._find_title()
-
-    def readline(self, size: int, /) -> bytes:
-        """Read a line, or as much of it; nothing at the end of the part."""
-        line = self._waiting or self._read(size)
-        self._waiting = b""
-        begins, self._is_line_start = self._is_line_start, line.endswith(b"\n")
-        if begins and self._is_behind(line):
-            return b""
-        return line
-
-    def _find_title(self) -> None:
-        line = self._read(MAX_RECORD_BYTES)
-        while line:
-            is_whole = line.endswith(b"\n")
-            self.n_lines_skipped += is_whole
-            line = self._read(MAX_RECORD_BYTES + 1)
-            if is_whole and (_is_title(line) or self._position - len(line) >= self._end):
-                break
-        self._waiting = line
-        if not _is_title(line):  # an abstract of the part before goes on to the end of this one
-            self._end = -1
-
-    def _is_behind(self, line: bytes) -> bool:
-        if self._end < 0:
-            return True
-        return self._position - len(line) >= self._end and _is_title(line)
-
-    def _read(self, size: int) -> bytes:
-        line = self._stream.readline(size)
-        self._position += len(line)
-        return line
-
-
-def _is_title(line: bytes) -> bool:
-    """Return whether a line begins an abstract whatever stands before it."""
-    if len(line) > MAX_RECORD_BYTES or not _TITLE.match(line):
-        return False
-    try:
-        line.decode()
-    except UnicodeDecodeError:
-        return False
-    return True
 
 
 def read_pubtator(
@@ -181,3 +114,43 @@ def _decode(line: bytes | RecordError) -> str:
         return line.decode().rstrip("\r\n")
     except UnicodeDecodeError as error:
         raise RecordError("malformed", f"no UTF-8: {error.reason} at byte {error.start}") from None
+
+
+def cut_pubtator(file: PaperFile, part_bytes: int) -> Iterator[PaperFile]:
+    """Yield the parts of a PubTator file, each from a title on.
+
+    Args:
+        file: The file.
+        part_bytes: Size of a part, in bytes. A part ends before the first title behind it.
+    """
+    cuts = [(0, 0, 0)]  # where the part of an offset starts, with the line ends before it
+    n_lines = 0
+    with file.path.open("rb") as stream:
+        for offset in range(part_bytes, file.size, part_bytes):
+            if cuts[-1][1] >= offset:  # an abstract is larger than a part
+                continue
+            if (n_bytes := offset - 1 - stream.tell()) >= 0:
+                n_lines += stream.read(n_bytes).count(b"\n")
+            is_line_start = n_bytes < 0
+            while line := stream.readline(MAX_RECORD_BYTES + 1):
+                if is_line_start and _begins_abstract(line):
+                    cuts.append((offset, stream.tell() - len(line), n_lines))
+                is_line_start = line.endswith(b"\n")
+                n_lines += is_line_start
+                if cuts[-1][0] == offset:
+                    break
+    ends = [*cuts[1:], (file.size, file.size, 0)]
+    for (offset, start, n_before), (next_offset, end, _) in zip(cuts, ends, strict=True):
+        size = next_offset - offset
+        yield replace(file, size=size, start=start, end=end, n_lines_before=n_before)
+
+
+def _begins_abstract(line: bytes) -> bool:
+    """Return whether a line begins an abstract whatever stands before it."""
+    if len(line) > MAX_RECORD_BYTES or not _TITLE.match(line):
+        return False
+    try:
+        line.decode()
+    except UnicodeDecodeError:
+        return False
+    return True

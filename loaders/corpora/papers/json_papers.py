@@ -1,10 +1,24 @@
-"""Read papers in JSON, in our plain form or that of S2ORC: one a line, or one a file.
+"""Read papers in JSON: our own plain form, in rows of Parquet too, and the forms of S2ORC.
 
-JSON is UTF-8; a line or file that is not is malformed. Blank lines are passed over.
+**The plain form**::
 
-S2ORC was released in three forms. 20190928 keeps a paper in ``grobid_parse`` (or ``latex_parse``)
-beside its ``metadata``; 20200705 has ``abstract`` and ``body_text`` at the top and states no year;
-20210101 and its followers add ``metadata`` and ``back_matter``, which is not prose and left out.
+    {"id": "a1", "year": 2020, "domain": "acl", "sections": [
+        {"title": "Introduction", "paragraphs": [["One sentence.", "Another."], "Text to split."]},
+        {"title": "Method", "sentences": ["One sentence.", "Another."]},
+        {"text": "Text to split."}]}
+
+Only ``id`` must be there. A flat paper has ``paragraphs``, ``sentences`` or ``text`` at the top, in
+place of ``sections``; either may have an ``abstract``, a text or a list of sentences. Of several of
+these names in one place the first counts, in the order given here. Null counts as absent. An empty
+line in a ``text`` ends a paragraph. Sentences are taken as they are, without the blanks around
+them; blank ones are left out, and so are sections titled as references, acknowledgements and other
+back matter. In Parquet the same names are columns, plain or nested, in which the
+paragraphs are all lists or all texts.
+
+**S2ORC** was released in three forms. 20190928 keeps a paper in ``grobid_parse`` (or
+``latex_parse``) beside its ``metadata``; 20200705 has ``abstract`` and ``body_text`` at the top and
+states no year; 20210101 and its followers add ``metadata`` and ``back_matter``, which is not prose
+and left out.
 Each entry of ``abstract`` and ``body_text`` is a paragraph; neighbours under one heading are a
 section. Text stays as written.
 
@@ -16,34 +30,42 @@ called by its ``corpusid``, and states no year.
 Source: the samples of S2ORC's releases 20190928, 20200705 and 20210101; the API's records.
 """
 
+import re
 from bisect import bisect_right
 from collections.abc import Iterator
-from functools import partial
 from itertools import groupby
 from operator import itemgetter
-from pathlib import PurePosixPath
-from typing import IO, Any
+from pathlib import Path
+from typing import Any
 
-from ...bounds import MAX_RECORD_BYTES, is_whole_number, too_large
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from ...bounds import is_whole_number
 from ...errors import RecordError
 from ...json_text import parse_record
-from ..streams import number_lines
-from . import plain
 from .paper import (
-    Content,
-    Paper,
+    PaperContent,
     Section,
-    SkippedPaper,
     SplitSentences,
+    collapse,
+    is_back_matter,
     parse_id,
     parse_year,
-    read_each,
     wrong_type,
 )
-from .prose import collapse, is_back_matter
 
-_BOM = b"\xef\xbb\xbf"
-_LINE_ENDINGS = frozenset({".jsonl", ".ndjson"})
+_BODY_KEYS = ("paragraphs", "sentences", "text")
+#: A record with one of these keys is of the plain form.
+_PLAIN_KEYS = frozenset({"sections", "abstract", *_BODY_KEYS})
+_ABOUT_KEYS = ("id", "year", "domain")
+_EMPTY_LINE = re.compile(r"\n\s*\n")
+#: Where a value stands, as keys and positions; written out only for a wrong one.
+_Place = tuple[str | int, ...]
+_N_ROWS = 64  # of a Parquet file at a time: papers are long
+_BUFFER_BYTES = 1 << 20  # of a column; else all of a group of rows is read at once
+
+
 _PARSES = ("grobid_parse", "latex_parse")
 #: A record with one of these keys is of S2ORC.
 _S2ORC_KEYS = frozenset({"body_text", *_PARSES})
@@ -51,44 +73,16 @@ _S2ORC_KEYS = frozenset({"body_text", *_PARSES})
 _ANNOTATED = {"content": "sectionheader", "body": "section_header"}
 
 
-def are_lines_by_name(name: str) -> bool:
-    """Return whether a file is named as JSON lines: ``a.jsonl``, ``a.ndjson.gz``."""
-    return not _LINE_ENDINGS.isdisjoint(PurePosixPath(name.lower()).suffixes)
-
-
-def read_json(
-    stream: IO[bytes], file: str, default_id: str, split: SplitSentences
-) -> Iterator[Paper | SkippedPaper]:
-    """Read papers in JSON, with what is wrong with those that cannot be read.
-
-    A file has a paper a line where its name says so, or where its first line ends with ``}`` and
-    another follows; else it is one paper.
+def read_record(record: object, split: SplitSentences) -> PaperContent:
+    """Read a paper in any of these forms.
 
     Args:
-        stream: The file.
-        file: The file, as the user named it.
-        default_id: The id of a paper that is a file of its own and states none.
+        record: The JSON object, or the row, of the paper.
         split: Cuts texts into sentences.
 
     Raises:
-        RecordError: The file is one paper, and cannot be read.
+        RecordError: It is of another form, or a value is of another type than its form has there.
     """
-    lines: list[bytes] = []
-    if not are_lines_by_name(file):
-        lines.append(stream.readline(MAX_RECORD_BYTES + 1))
-        if lines[0].rstrip().endswith(b"}"):
-            lines.append(stream.readline(MAX_RECORD_BYTES + 1))
-        if not b"".join(lines[1:]).strip():
-            document = b"".join(lines) + stream.read(MAX_RECORD_BYTES + 1)
-            if len(document) > MAX_RECORD_BYTES:
-                raise too_large()
-            yield _read(document.removeprefix(_BOM), split).to_paper(file, 0, default_id)
-            return
-    yield from read_each(number_lines(stream, *lines), partial(_read, split=split), file)
-
-
-def _read(text: bytes, split: SplitSentences) -> Content:
-    record = parse_record(text)
     if not isinstance(record, dict):
         got = type(record).__name__
         raise RecordError("malformed", f"expected a JSON object, got {got}")
@@ -97,17 +91,122 @@ def _read(text: bytes, split: SplitSentences) -> Content:
     for part in _ANNOTATED:
         if isinstance(record.get(part), dict) and "annotations" in record[part]:
             return _read_annotated(record, part, split)
-    if not plain.KEYS.isdisjoint(record):
-        return plain.read_plain(record, split)
+    if not _PLAIN_KEYS.isdisjoint(record):
+        return _read_plain(record, split)
     names = ", ".join(map(repr, record)) or "none"
     raise RecordError("unknown format", f"the keys of the object are {names:.200}")
 
 
-def _read_s2orc(record: dict[str, Any], split: SplitSentences) -> Content:
-    metadata = _mapping(record, "metadata")
+def _read_plain(record: dict[str, Any], split: SplitSentences) -> PaperContent:
+    abstract, stated = record.get("abstract"), record.get("sections")
+    key = "text" if isinstance(abstract, str) else "sentences"
+    sections = [Section("Abstract", _paragraphs({key: abstract}, split, "abstract."))]
+    if stated is None:
+        sections.append(Section("", _paragraphs(record, split, "")))
+    for number, section in enumerate(_list(stated, "sections")):
+        place = f"sections[{number}]"
+        title = _text(_mapping(section, place), "title", f"{place}.") or ""
+        if is_back_matter(title):
+            continue
+        if paragraphs := _paragraphs(section, split, f"{place}."):
+            sections.append(Section(title, paragraphs))
+        elif section.keys().isdisjoint(_BODY_KEYS):
+            names = ", ".join(map(repr, section)) or "nothing"
+            expected = '"paragraphs", "sentences" or "text"'
+            raise RecordError("malformed", f"{place}: expected {expected}, got {names:.200}")
+    paper_id, year = parse_id(record.get("id"), "id"), parse_year(record.get("year"))
+    sections = [section for section in sections if section.paragraphs]
+    return PaperContent(paper_id, year, _text(record, "domain") or None, sections)
+
+
+def _paragraphs(part: dict[str, Any], split: SplitSentences, place: str) -> list[list[str]]:
+    """Return the paragraphs of a part of a paper; ``place`` stands before its keys in errors."""
+    if (stated := part.get("paragraphs")) is not None:
+        where = f"{place}paragraphs"
+        paragraphs = [
+            split(one) if isinstance(one, str) else _sentences(one, where)
+            for one in _list(stated, where)
+        ]
+    elif (stated := part.get("sentences")) is not None:
+        paragraphs = [_sentences(stated, f"{place}sentences")]
+    else:
+        paragraphs = [split(one) for one in _EMPTY_LINE.split(_text(part, "text", place) or "")]
+    return paragraphs if all(paragraphs) else list(filter(None, paragraphs))
+
+
+def _sentences(sentences: object, where: str) -> list[str]:
+    if not isinstance(sentences, list):
+        raise wrong_type(where, "a list of sentences", sentences)
+    try:
+        found = list(map(str.strip, sentences))
+    except TypeError:
+        other = next(sentence for sentence in sentences if not isinstance(sentence, str))
+        raise wrong_type(where, "sentences", other) from None
+    return found if all(found) else list(filter(None, found))
+
+
+def _text(part: dict[str, Any], key: str, place: str = "") -> str | None:
+    value = part.get(key)
+    if value is None or isinstance(value, str):
+        return value
+    raise wrong_type(f"{place}{key}", "text", value)
+
+
+def _list(value: object, where: str) -> list[Any]:
+    if value is not None and not isinstance(value, list):
+        raise wrong_type(where, "a list", value)
+    return value or []
+
+
+def _mapping(value: object, where: str) -> dict[str, Any]:
+    if not isinstance(value, dict):
+        raise wrong_type(where, "an object", value)
+    return value
+
+
+def read_parquet_rows(path: Path) -> Iterator[tuple[int, dict[str, Any] | RecordError]]:
+    """Yield the papers of a Parquet file as records, a few rows at a time.
+
+    Args:
+        path: The file.
+
+    Yields:
+        The number of each row, from 1, with its values by column, or with what is wrong with it.
+
+    Raises:
+        RecordError: None of the columns is of the plain form.
+        pyarrow.ArrowException: The file is damaged.
+        OSError: The file cannot be read.
+    """
+    with pq.ParquetFile(path, pre_buffer=False, buffer_size=_BUFFER_BYTES) as file:
+        names = file.schema_arrow.names
+        columns = [name for name in (*_ABOUT_KEYS, *sorted(_PLAIN_KEYS)) if name in names]
+        if _PLAIN_KEYS.isdisjoint(columns):
+            raise RecordError("unknown format", f"the columns are {', '.join(names):.200}")
+        number = 0
+        for batch in file.iter_batches(batch_size=_N_ROWS, columns=columns):
+            for row in _rows(batch):
+                number += 1
+                yield number, row
+
+
+def _rows(batch: pa.RecordBatch) -> Iterator[dict[str, Any] | RecordError]:
+    try:
+        yield from batch.to_pylist()
+    except UnicodeDecodeError as error:
+        if batch.num_rows == 1:
+            yield RecordError("malformed", f"a text that is not UTF-8: {error.reason}")
+            return
+        for position in range(batch.num_rows):
+            yield from _rows(batch.slice(position, 1))
+
+
+def _read_s2orc(record: dict[str, Any], split: SplitSentences) -> PaperContent:
+    metadata = _mapping(record.get("metadata") or {}, "metadata")
     parse = record
     if "body_text" not in record:
-        parse = _mapping(record, _PARSES[0]) or _mapping(record, _PARSES[1])
+        parses = (_mapping(record.get(name) or {}, name) for name in _PARSES)
+        parse = next(filter(None, parses), {})
     abstract = parse.get("abstract") or metadata.get("abstract") or []
     if isinstance(abstract, str):
         abstract = [{"text": abstract}]
@@ -116,14 +215,12 @@ def _read_s2orc(record: dict[str, Any], split: SplitSentences) -> Content:
         *_sections(parse.get("body_text") or [], "body_text", "", split),
     ]
     paper_id = parse_id(record.get("paper_id"), "paper_id")
-    return Content(paper_id, parse_year(metadata.get("year")), None, sections)
+    return PaperContent(paper_id, parse_year(metadata.get("year")), None, sections)
 
 
-def _read_annotated(record: dict[str, Any], part: str, split: SplitSentences) -> Content:
-    text = record[part].get("text") or ""
-    if not isinstance(text, str):
-        raise wrong_type(f"{part}.text", "text", text)
-    annotations = _mapping(record[part], "annotations")
+def _read_annotated(record: dict[str, Any], part: str, split: SplitSentences) -> PaperContent:
+    text = _text(record[part], "text", f"{part}.") or ""
+    annotations = _mapping(record[part]["annotations"] or {}, "annotations")
 
     def spans(name: str) -> list[tuple[int, int]]:
         return _read_spans(annotations.get(name), f"{part}.annotations.{name}", len(text))
@@ -139,7 +236,7 @@ def _read_annotated(record: dict[str, Any], part: str, split: SplitSentences) ->
             heading = text[slice(*headings[place])] if place >= 0 else ""
             body.append({"text": text[start:end], "section": collapse(heading)})
     sections += _sections(body, "paragraph", "", split)
-    return Content(parse_id(record.get("corpusid"), "corpusid"), None, None, sections)
+    return PaperContent(parse_id(record.get("corpusid"), "corpusid"), None, None, sections)
 
 
 def _read_spans(value: object, where: str, n_chars: int) -> list[tuple[int, int]]:
@@ -149,12 +246,8 @@ def _read_spans(value: object, where: str, n_chars: int) -> list[tuple[int, int]
             value = parse_record(value.encode())
         except RecordError as error:
             raise RecordError(error.reason, f"{where}: {error.detail}") from None
-    if value is None:
-        return []
-    if not isinstance(value, list):
-        raise wrong_type(where, "a list", value)
     found = []
-    for number, one in enumerate(value):
+    for number, one in enumerate(_list(value, where)):
         bounds = (one.get("start"), one.get("end")) if isinstance(one, dict) else (None, None)
         texts = (str(bound) for bound in bounds)  # some dumps write numbers as texts
         start, end = (int(text) if is_whole_number(text) else -1 for text in texts)
@@ -165,31 +258,19 @@ def _read_spans(value: object, where: str, n_chars: int) -> list[tuple[int, int]
     return sorted(found)
 
 
-def _mapping(record: dict[str, Any], key: str) -> dict[str, Any]:
-    value = record.get(key) or {}
-    if not isinstance(value, dict):
-        raise wrong_type(key, "an object", value)
-    return value
-
-
 def _sections(entries: object, part: str, title: str, split: SplitSentences) -> Iterator[Section]:
-    paragraphs = _paragraphs(entries, part, title)
-    for heading, group in groupby(paragraphs, key=lambda paragraph: paragraph[0]):
+    paragraphs = []
+    for number, entry in enumerate(_list(entries, part)):
+        place = f"{part}[{number}]"
+        entry = _mapping(entry, place)
+        text, heading = entry.get("text"), entry.get("section") or title
+        if not isinstance(text, str):
+            raise wrong_type(f"{place}.text", "text", text)
+        if not isinstance(heading, str):
+            raise wrong_type(f"{place}.section", "text", heading)
+        paragraphs.append((heading, text))
+    for heading, group in groupby(paragraphs, key=itemgetter(0)):
         if not is_back_matter(heading):
             split_paragraphs = [sentences for _, text in group if (sentences := split(text))]
             if split_paragraphs:
                 yield Section(heading, split_paragraphs)
-
-
-def _paragraphs(entries: object, part: str, title: str) -> Iterator[tuple[str, str]]:
-    if not isinstance(entries, list):
-        raise wrong_type(part, "a list", entries)
-    for number, entry in enumerate(entries):
-        if not isinstance(entry, dict):
-            raise wrong_type(f"{part}[{number}]", "an object", entry)
-        text, heading = entry.get("text"), entry.get("section") or title
-        if not isinstance(text, str):
-            raise wrong_type(f"{part}[{number}].text", "text", text)
-        if not isinstance(heading, str):
-            raise wrong_type(f"{part}[{number}].section", "text", heading)
-        yield heading, text

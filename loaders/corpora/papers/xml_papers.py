@@ -32,17 +32,175 @@ Source:
 """
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from html import unescape
 from typing import ClassVar
 from xml.etree.ElementTree import Element
 
 from ..safe_xml import named_character
-from .paper import Content, Section, SplitSentences, parse_year
-from .prose import ProseReader, collapse, is_back_matter, plain_text
+from .paper import PaperContent, Section, SplitSentences, collapse, is_back_matter, parse_year
 
 
-class _JatsReader(ProseReader):
+class _ProseReader:
+    """Reads the sections of a paper from its tree; formats say which element is what.
+
+    An element that a format does not name is passed through: inside a paragraph it is part of its
+    text, outside one it may hold paragraphs. A displayed formula belongs to the paragraph before
+    it, and does not end it where the text goes on with a lower-case letter ("where W is ...").
+
+    Attributes:
+        sections: The sections that were read so far.
+        SECTIONS: The elements of sections.
+        TITLE: The element of its heading.
+        PARAGRAPHS: Elements that hold a paragraph.
+        BLOCKS: Elements inside a paragraph that interrupt it: paragraphs, and what holds some.
+        FORMULA: The element of a displayed formula.
+        SENTENCE: The element of a sentence, where a format has one.
+        LEFT_OUT: Elements whose text is not prose.
+    """
+
+    SECTIONS: ClassVar[frozenset[str]]
+    TITLE: ClassVar[str]
+    PARAGRAPHS: ClassVar[frozenset[str]]
+    BLOCKS: ClassVar[frozenset[str]]
+    FORMULA: ClassVar[str]
+    SENTENCE: ClassVar[str | None] = None
+    LEFT_OUT: ClassVar[frozenset[str]]
+
+    def __init__(self, split: SplitSentences) -> None:
+        self.sections: list[Section] = []
+        self._split = split
+        self._title = ""
+        self._paragraphs: list[list[str]] = []
+        self._paragraph: list[str] = []  # the sentences of the paragraph that is being read
+        self._pieces: list[str] = []  # its text that is not yet split
+        self._is_after_formula = False
+
+    def read(self, element: Element, title: str) -> None:
+        """Read all paragraphs of an element, and its sections.
+
+        Args:
+            element: The abstract, the body, or a section.
+            title: The title of the paragraphs outside all sections with a heading.
+        """
+        if is_back_matter(title):
+            return
+        self._begin_section(title)
+        self._read_blocks(element, title)
+        self._begin_section("")
+
+    def is_aside(self, element: Element) -> bool:
+        """Return whether a section or block is not the paper's own prose, whatever its title."""
+        return False
+
+    def render(self, element: Element, before: Sequence[str]) -> str | None:
+        """Return the text of an element inside a paragraph, where the format decides it.
+
+        Args:
+            element: The element.
+            before: The pieces of text before it, in the paragraph or sentence.
+
+        Returns:
+            The text, empty to leave it out; None for an element that is read as any other.
+        """
+        return None
+
+    def formula(self, element: Element) -> str:
+        """Return the text of a formula, without its number."""
+        return _plain_text(element, self.LEFT_OUT)
+
+    def _begin_section(self, title: str) -> None:
+        if self._paragraphs:
+            self.sections.append(Section(self._title, self._paragraphs))
+        self._paragraphs = []
+        self._is_after_formula = False
+        self._title = title
+
+    def _read_blocks(self, elements: Iterable[Element], title: str) -> None:
+        for child in elements:
+            if self.is_aside(child):
+                continue
+            if child.tag in self.SECTIONS:
+                heading = child.find(self.TITLE)
+                own = "" if heading is None else _plain_text(heading, self.LEFT_OUT)
+                self.read(child, own or title)
+                self._begin_section(title)
+            elif child.tag in self.PARAGRAPHS:
+                self._read_paragraph(child)
+                self._end_paragraph()
+            elif child.tag == self.FORMULA:
+                self._add_formula(self.formula(child))
+            elif child.tag != self.TITLE and child.tag not in self.LEFT_OUT:
+                self._read_blocks(child, title)
+
+    def _read_paragraph(self, element: Element) -> None:
+        pieces = self._pieces
+        pieces.append(element.text or "")
+        for child in element:
+            tag = child.tag
+            if tag == self.SENTENCE:
+                self._end_text()
+                self._read_paragraph(child)
+                self._end_text(is_sentence=True)
+            elif tag in self.BLOCKS:
+                self._end_paragraph()
+                self._read_blocks([child], self._title)
+            elif tag == self.FORMULA:
+                pieces.append(f" {self.formula(child)} ")
+            elif tag not in self.LEFT_OUT:
+                text = self.render(child, pieces)
+                if text is None:
+                    self._read_paragraph(child)
+                else:
+                    if not text and (child.tail or "").startswith((".", ",", ";", ":", ")")):
+                        pieces[-1] = pieces[-1].rstrip()  # "disease <sup>1</sup>."
+                    pieces.append(text)
+            pieces.append(child.tail or "")
+
+    def _end_text(self, *, is_sentence: bool = False) -> None:
+        text = collapse("".join(self._pieces))
+        self._pieces.clear()
+        if text:
+            self._paragraph.extend([text] if is_sentence else self._split(text))
+
+    def _end_paragraph(self) -> None:
+        self._end_text()
+        sentences, self._paragraph = self._paragraph, []
+        if not sentences:
+            return
+        if self._is_after_formula and sentences[0][0].islower():
+            self._paragraphs[-1][-1] += f" {sentences[0]}"
+            self._paragraphs[-1] += sentences[1:]
+        else:
+            self._paragraphs.append(sentences)
+        self._is_after_formula = False
+
+    def _add_formula(self, text: str) -> None:
+        if not text:
+            return
+        if self._paragraphs:
+            self._paragraphs[-1][-1] += f" {text}"
+        else:  # right under a heading
+            self._paragraphs.append([text])
+        self._is_after_formula = True
+
+
+def _plain_text(element: Element, left_out: frozenset[str]) -> str:
+    """Return the text in an element, without the elements in it that are left out."""
+    pieces: list[str] = []
+
+    def add(part: Element) -> None:
+        pieces.append(part.text or "")
+        for child in part:
+            if child.tag not in left_out:
+                add(child)
+            pieces.append(child.tail or "")
+
+    add(element)
+    return collapse("".join(pieces))
+
+
+class _JatsReader(_ProseReader):
     SECTIONS: ClassVar = frozenset({"sec", "boxed-text"})
     TITLE: ClassVar = "title"
     PARAGRAPHS: ClassVar = frozenset({"p"})
@@ -73,7 +231,7 @@ class _JatsReader(ProseReader):
             case "sup":
                 if any(map(self._is_mark, element.iter("xref"))):
                     return ""
-                text = plain_text(element, self.LEFT_OUT)
+                text = _plain_text(element, self.LEFT_OUT)
                 above = text.translate(self.ABOVE)
                 return above if not any(map(str.isascii, above)) else text
             case "inline-formula":
@@ -85,7 +243,7 @@ class _JatsReader(ProseReader):
     def formula(self, element: Element) -> str:
         # The same formula may be there as MathML, as TeX and as a picture.
         if (math := next(element.iter("mml:math"), None)) is not None:
-            return plain_text(math, self.LEFT_OUT)
+            return _plain_text(math, self.LEFT_OUT)
         if (tex := next(element.iter("tex-math"), None)) is not None:
             # Some publishers give each formula as a document with all its packages.
             text = tex.text or ""
@@ -97,7 +255,7 @@ class _JatsReader(ProseReader):
         return xref.get("ref-type") in self.MARK_TYPES
 
 
-def _read_jats(root: Element, split: SplitSentences) -> Content:
+def _read_jats(root: Element, split: SplitSentences) -> PaperContent:
     reader = _JatsReader(split)
     about = "front/article-meta"
     for abstract in root.findall(f"{about}/abstract"):
@@ -114,10 +272,10 @@ def _read_jats(root: Element, split: SplitSentences) -> Content:
     }
     number = (ids.get("pmc") or ids.get("pmcid") or "").removeprefix("PMC")
     paper_id = f"PMC{number}" if number else ids.get("doi") or None
-    return Content(paper_id, min(years, default=None), None, reader.sections)
+    return PaperContent(paper_id, min(years, default=None), None, reader.sections)
 
 
-class _TeiReader(ProseReader):
+class _TeiReader(_ProseReader):
     SECTIONS: ClassVar = frozenset({"div"})
     TITLE: ClassVar = "head"
     PARAGRAPHS: ClassVar = frozenset({"p", "item", "ab"})
@@ -134,14 +292,14 @@ class _TeiReader(ProseReader):
     def render(self, element: Element, before: Sequence[str]) -> str | None:
         if element.tag != "ref" or element.get("type") not in ("bibr", "foot"):
             return None
-        if not self.MARK.fullmatch(plain_text(element, self.LEFT_OUT)):
+        if not self.MARK.fullmatch(_plain_text(element, self.LEFT_OUT)):
             return None
         text = "".join(before[-self.N_PIECES_BEFORE :])
         is_in_brackets = any(text.rfind(a) > text.rfind(b) for a, b in ("[]", "()"))
         return None if is_in_brackets else ""
 
 
-def _read_tei(root: Element, split: SplitSentences) -> Content:
+def _read_tei(root: Element, split: SplitSentences) -> PaperContent:
     reader = _TeiReader(split)
     if (abstract := root.find("teiHeader/profileDesc/abstract")) is not None:
         reader.read(abstract, "Abstract")
@@ -153,16 +311,16 @@ def _read_tei(root: Element, split: SplitSentences) -> Content:
         *root.findall(f"{file}/sourceDesc/biblStruct/monogr/imprint/date"),
     ]
     years = (parse_year(date.get("when") or date.text) for date in dates)
-    return Content(None, next(filter(None, years), None), None, reader.sections)
+    return PaperContent(None, next(filter(None, years), None), None, reader.sections)
 
 
 _REFERENCE = re.compile(r"&(?:(#[0-9]{1,7}|#[xX][0-9a-fA-F]{1,6})|([0-9A-Za-z]+));")
 
 
-def _read_split(root: Element, _: SplitSentences) -> Content:
+def _read_split(root: Element, _: SplitSentences) -> PaperContent:
     sections: list[Section] = []
     _read_split_part(root, "", sections)
-    return Content(None, None, None, sections)
+    return PaperContent(None, None, None, sections)
 
 
 def _read_split_part(part: Element, title: str, sections: list[Section]) -> None:
@@ -202,8 +360,13 @@ def _character(reference: re.Match[str]) -> str:
 
 #: The readers of papers in XML by the name of the root element. Each takes the root, and what cuts
 #: paragraphs whose sentences are not marked.
-XML_READERS: Mapping[str, Callable[[Element, SplitSentences], Content]] = {
+XML_READERS: Mapping[str, Callable[[Element, SplitSentences], PaperContent]] = {
     "article": _read_jats,
     "TEI": _read_tei,
     "PAPER": _read_split,
 }
+
+
+def read_xml_paper(root: Element, split: SplitSentences) -> PaperContent:
+    """Read a paper from its root element, which is one of ``XML_READERS``."""
+    return XML_READERS[root.tag](root, split)

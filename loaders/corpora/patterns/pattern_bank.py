@@ -4,9 +4,10 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from difflib import get_close_matches
 from pathlib import Path
+from xml.etree.ElementTree import Element
 
-from ...errors import BankError, Defect, SourceNotFoundError
-from ..safe_xml import Element, read_xml
+from ...errors import BankError, Defect, RecordError, SourceNotFoundError
+from ..safe_xml import XMLReader, line_of
 from .constraints import parse_constraint, parse_restrictions
 from .records import (
     Constraint,
@@ -105,21 +106,22 @@ def scan_pattern_bank(
     except BankError as error:
         unreadable.extend(error.defects)
     try:
-        root = read_xml(patterns)
-    except BankError as error:
-        unreadable.extend(error.defects)
+        with patterns.open("rb") as file:
+            [root] = XMLReader(file, (), has_lines=True, may_have_doctype=False)
+    except RecordError as error:
+        unreadable.append(Defect(str(patterns), error.line, "", error.detail))
     if unreadable:
         raise BankError(unreadable)
     reader = _Reader(str(patterns), mini_world, is_pinned)
     reader.check_tags(root, _ROOT_TAGS)
-    elements: list[tuple[Element, Element | None]] = [(e, None) for e in root.all("problem")]
-    for group in root.all("group"):
-        elements.extend((element, group) for element in group.all("problem"))
+    elements: list[tuple[Element, Element | None]] = [(e, None) for e in root.iterfind("problem")]
+    for group in root.iterfind("group"):
+        elements.extend((element, group) for element in group.iterfind("problem"))
         reader.check_tags(group, _PROBLEM_TAGS | {"problem"})
     found: list[Pattern] = []
     faulty: list[Pattern] = []
     for element, parent in elements:
-        if any(element.all("PT")):
+        if element.find("PT") is not None:
             n_defects = len(reader.defects)
             pattern = reader.pattern(element, parent)
             if len(reader.defects) == n_defects:
@@ -147,11 +149,11 @@ class _Reader:
         self.lines: dict[str, int] = {}  # of the ids seen
 
     def defect(self, element: Element, message: str) -> None:
-        self.defects.append(Defect(self.file, element.line, self.where, message))
+        self.defects.append(Defect(self.file, line_of(element), self.where, message))
 
     def check_tags(self, element: Element, known: set[str]) -> None:
         """Report the children that nothing would read."""
-        for child in element.children:
+        for child in element:
             if child.tag not in known:
                 names = ", ".join(sorted(known))
                 self.defect(
@@ -160,10 +162,10 @@ class _Reader:
 
     def pattern(self, element: Element, group: Element | None) -> Pattern:
         """Read a problem; where it has defects, which are reported, as far as that is possible."""
-        attributes = element.attributes | {
+        attributes = element.attrib | {
             name: value
-            for name, value in (group.attributes if group else {}).items()
-            if name not in element.attributes
+            for name, value in ({} if group is None else group.attrib).items()
+            if name not in element.attrib
         }
         pattern_id = attributes.get("id", "")
         self.where = f"pattern {pattern_id}"
@@ -172,17 +174,17 @@ class _Reader:
             self.defect(element, f"id {pattern_id!r} is not {expected}")
         elif pattern_id in self.lines:
             self.defect(element, f"duplicate id, first in line {self.lines[pattern_id]}")
-        self.lines.setdefault(pattern_id, element.line)
+        self.lines.setdefault(pattern_id, line_of(element))
         self.attributes(element, attributes)
         self.check_tags(element, _PROBLEM_TAGS)
-        templates = list(element.all("PT"))
+        templates = element.findall("PT")
         if len(templates) > 1:
             self.defect(templates[1], "has more than one <PT>")
         sentences = self.sentences(templates[0])
         if sentences and sentences[-1] in sentences[:-1]:
             self.defect(templates[0], "the hypothesis is one of the premises")
         names = self.variables(templates[0], sentences)
-        tags = list(element.all("ex"))
+        tags = element.findall("ex")
         examples = tuple(self.sentences(example) for example in tags)
         for tag, example in zip(tags, examples, strict=True):
             if len(example) != len(sentences):
@@ -206,10 +208,10 @@ class _Reader:
             restrictions=tuple(restrictions),
             constraint=constraint,
             fillers=fillers,
-            reason=" ".join(tag.text.strip() for tag in element.all("reason")) or None,
+            reason=" ".join((tag.text or "").strip() for tag in element.iterfind("reason")) or None,
             file=self.file,
-            line=element.line,
-            example_lines=tuple(tag.line for tag in tags),
+            line=line_of(element),
+            example_lines=tuple(line_of(tag) for tag in tags),
         )
 
     def can_be_filled(self, pattern: Pattern) -> bool:
@@ -235,19 +237,20 @@ class _Reader:
             hint = f"; did you mean {close[0]!r}?" if close else ""
             self.defect(element, f"ent_type {ent_type!r} is not one of {', '.join(CLASSES)}{hint}")
 
-    def leaves(self, sources: Iterable[Element], tag: str) -> list[Element]:
-        """Return the non-empty elements of that name, in order; they may hold only text."""
-        found = [leaf for source in sources for leaf in source.all(tag)]
-        for leaf in found:
-            if leaf.children:
-                self.defect(leaf, f"<{tag}> holds an element; expected text only")
-        return [leaf for leaf in found if leaf.text.strip()]
+    def text(self, leaf: Element) -> str:
+        """Return the text of an element, which may hold nothing else."""
+        if len(leaf):
+            self.defect(leaf, f"<{leaf.tag}> holds an element; expected text only")
+        return (leaf.text or "").strip()
+
+    def leaves(self, sources: Iterable[Element], tag: str) -> list[tuple[Element, str]]:
+        """Return the elements of that name that are not empty, in order, with their texts."""
+        found = [(leaf, self.text(leaf)) for source in sources for leaf in source.iterfind(tag)]
+        return [(leaf, text) for leaf, text in found if text]
 
     def sentences(self, leaf: Element) -> tuple[str, ...]:
         """Read one sentence a line; a leading ^ marks background knowledge and goes."""
-        if leaf.children:
-            self.defect(leaf, f"<{leaf.tag}> holds an element; expected text only")
-        lines = [line.strip().lstrip("^").strip() for line in leaf.text.strip().split("\n")]
+        lines = [line.strip().lstrip("^").strip() for line in self.text(leaf).split("\n")]
         if not all(lines):
             self.defect(leaf, f"<{leaf.tag}> has an empty line")
         elif not all(line.isprintable() for line in lines):
@@ -273,8 +276,8 @@ class _Reader:
 
     def restrictions(self, sources: list[Element]) -> list[Restriction]:
         found: dict[Restriction, None] = {}
-        for leaf in self.leaves(sources, "SR"):
-            restrictions, messages = parse_restrictions(leaf.text, self.world)
+        for leaf, text in self.leaves(sources, "SR"):
+            restrictions, messages = parse_restrictions(text, self.world)
             found.update(dict.fromkeys(restrictions))
             for message in messages:
                 self.defect(leaf, message)
@@ -285,11 +288,11 @@ class _Reader:
         if not leaves:
             return None
         # Joined as text, as the authors do, so that "a or b" and "c" mean "a or (b and c)".
-        text = " and ".join(leaf.text.strip() for leaf in leaves)
+        text = " and ".join(text for _, text in leaves)
         try:
             return parse_constraint(text, names, self.world)
         except ValueError as error:
-            self.defect(leaves[0], str(error))
+            self.defect(leaves[0][0], str(error))
             return None
 
     def literals(
@@ -312,14 +315,14 @@ class _Reader:
             if name in fillers and text not in known:
                 close = get_close_matches(text, sorted(known), n=1)
                 hint = f"; did you mean {close[0]!r}?" if close else ""
-                leaf = self.leaves(sources, "BL")[0]
+                leaf, _ = self.leaves(sources, "BL")[0]
                 self.defect(leaf, f"{text!r} in <BL> is a phrase that {name} never has{hint}")
 
     def features(self, sources: list[Element]) -> None:
         """Check the grammatical features: only +det is known, which every noun phrase has."""
         seen: set[str] = set()
-        for leaf in self.leaves(sources, "FT"):
-            for feature in leaf.text.replace(";", " ").split():
+        for leaf, text in self.leaves(sources, "FT"):
+            for feature in text.replace(";", " ").split():
                 match = _FEATURE.fullmatch(feature)
                 if match is None:
                     self.defect(leaf, f"feature {feature!r} is not of the form NP1[+det]")

@@ -27,7 +27,7 @@ from nlihub.builders.procedures.abstracts.perturb.strategy import NoNegative, Pe
 from nlihub.builders.procedures.abstracts.read import SCHEMAS, ReadAbstracts, parse_mechanism
 from nlihub.builders.procedures.abstracts.recipe import AbstractsRecipe
 from nlihub.builders.procedures.procedure import About
-from nlihub.loaders.corpora.papers.files import find_paper_files
+from nlihub.loaders.corpora.files import find_paper_files
 from nlihub.loaders.errors import CorpusError, UsageError
 from nlihub.loaders.progress import silent
 

@@ -26,7 +26,7 @@ from nlihub.builders.procedures.papers import run as papers_run
 from nlihub.builders.versions.card import card_template, version_blocks
 from nlihub.builders.versions.version import BuiltVersion, Manifest
 from nlihub.loaders import progress
-from nlihub.loaders.corpora.papers.files import find_paper_files
+from nlihub.loaders.corpora.files import find_paper_files
 from nlihub.loaders.errors import (
     CorpusError,
     MetadataError,
@@ -544,18 +544,18 @@ class TestBadInput:
     def test_what_a_passing_error_hid_is_read_by_the_next_build(
         self, tmp_path, papers, monkeypatch
     ):
-        from nlihub.loaders.corpora.papers import read
+        from nlihub.loaders.corpora import files
 
         write_lines(tmp_path / "p" / "q.jsonl", papers[20:])
-        opened = read.open_plain
+        opened = files.open_content
 
-        def fail(path):
-            if path.name == "q.jsonl":
+        def fail(source, name):
+            if name.endswith("q.jsonl"):
                 raise OSError(5, "Input/output error")
-            return opened(path)
+            return opened(source, name)
 
         with monkeypatch.context() as patch:
-            patch.setattr(read, "open_plain", fail)
+            patch.setattr(files, "open_content", fail)
             with pytest.raises(CorpusError):
                 self.build(tmp_path, papers[:20], per_class={"test": 10**6})
         report = json.loads((tmp_path / "b" / "my_nli.failed.json").read_text())

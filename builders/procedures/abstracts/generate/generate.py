@@ -32,7 +32,7 @@ from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from .....loaders.corpora.abstracts.markers import REGULATED, REGULATOR, read_marked
+from .....loaders.corpora.abstracts.mechanism_records import REGULATED, REGULATOR, read_marked
 from .....loaders.errors import UsageError, needs_extra
 from .....loaders.paths import local_path
 from .....loaders.progress import Tell, silent

@@ -41,8 +41,7 @@ from .....loaders.corpora.abstracts.abstract import (
     EntityRelation,
     SkippedAbstract,
 )
-from .....loaders.corpora.abstracts.markers import MARKER, mark_entities
-from .....loaders.corpora.abstracts.mechanism_records import MechanismRecord
+from .....loaders.corpora.abstracts.mechanism_records import MARKER, MechanismRecord, mark_entities
 from .....loaders.corpora.papers.sentences import split_sentences
 from .mechanism import MAX_AFTER, NO_PHRASE, Mechanism, MechanismRules, Mention, NoMechanism
 

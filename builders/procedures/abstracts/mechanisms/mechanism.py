@@ -24,7 +24,7 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
-from .....loaders.corpora.abstracts.markers import read_marked
+from .....loaders.corpora.abstracts.mechanism_records import read_marked
 from .....loaders.errors import UnknownNameError, UsageError
 from ....core.options import parse_names, read_by
 

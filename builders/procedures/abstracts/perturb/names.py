@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from importlib.resources import files
 
-from .....loaders.corpora.abstracts.markers import MARKER, REGULATED, REGULATOR
+from .....loaders.corpora.abstracts.mechanism_records import MARKER, REGULATED, REGULATOR
 from .....loaders.releases.bionli import strip_markers
 from ..mechanisms.mechanism import Mechanism
 

@@ -10,7 +10,7 @@ import re
 from dataclasses import dataclass
 from typing import ClassVar
 
-from .....loaders.corpora.abstracts.markers import REGULATED, REGULATOR
+from .....loaders.corpora.abstracts.mechanism_records import REGULATED, REGULATOR
 from ..mechanisms.mechanism import Mechanism
 from .names import UNFIT, MarkedSentence, TextEdit, find_name, mark_names, names_both, replace_name
 from .relations import find_relation

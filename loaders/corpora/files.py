@@ -1,0 +1,391 @@
+"""Find the files of a corpus, and open them: plain or compressed, on the disk or in a tar archive.
+
+Nothing is written to the disk. What cannot be read is a ``RecordError``, which readers report.
+"""
+
+import lzma
+import math
+import os
+import tarfile
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from io import BufferedReader
+from itertools import chain
+from pathlib import Path, PurePosixPath
+from typing import IO, Any, NamedTuple, TypeVar, cast
+
+import pyarrow as pa
+
+from ..bounds import MAX_RECORD_BYTES, too_large
+from ..errors import RecordError, SourceNotFoundError
+from ..json_text import parse_record
+
+# Endings of files that lie beside papers in folders and archives. A PDF is not among these: whoever
+# has only PDFs learns that they are not read.
+_OTHER_ENDINGS = {
+    *(".bib", ".csv", ".log", ".md", ".rst", ".tsv", ".txt"),
+    *(".gif", ".jpeg", ".jpg", ".png", ".svg", ".tif", ".tiff"),
+    *(".css", ".dtd", ".htm", ".html", ".xsd", ".xsl"),
+    *(".cfg", ".md5", ".py", ".sha256", ".yaml", ".yml"),
+}
+_OTHER_NAMES = ("changelog", "citation", "license", "licence", "notice", "readme")
+_FORMATS = "papers: expected TEI, JATS, S2ORC, sentence-split XML, JSON Lines or Parquet"
+_HIDDEN = (".", "_")  # "_SUCCESS", as engines leave it beside their shards
+_LINE_ENDINGS = frozenset({".jsonl", ".ndjson"})
+
+_BOM = b"\xef\xbb\xbf"
+_TAR_MARK, _TAR_MARK_AT = b"ustar", 257
+_UTF_16_XML = (b"\xff\xfe<\0", b"\xfe\xff\0<")
+_COMPRESSIONS = {
+    b"\x1f\x8b": "gzip",
+    b"BZh": "bz2",
+    b"\xfd7zXZ\x00": "xz",
+    b"\x28\xb5\x2f\xfd": "zstd",
+}
+_HEAD_BYTES = 512  # the mark of a tar archive among them
+_FILE_BUFFER_BYTES = 1 << 18  # larger than a line, else reading lines takes half as long again
+_BUFFER_BYTES = 1 << 16  # of what is unpacked: so much is lost before a cut
+#: So often may what reads an archive come to its end; then it is cut, or declares what it has not.
+_MAX_READS_AT_END = 16
+
+#: The errors of reading a file that is gone, not ours to read, damaged, or ends in the middle.
+UNREADABLE = (
+    *(OSError, EOFError, lzma.LZMAError, tarfile.TarError, pa.ArrowException),
+    UnicodeDecodeError,  # the name of a column in Parquet
+)
+
+Report = TypeVar("Report")
+
+
+@dataclass(frozen=True, slots=True)
+class PaperFile:
+    """A file that may hold papers or abstracts.
+
+    Attributes:
+        path: Where the file is.
+        name: The path in the given folder, in POSIX form, the same on every machine; for a file
+            that was given itself, its name.
+        size: Bytes; 0 where the file cannot be looked at, which reading it reports. The parts of a
+            file have about their own size.
+        start: Offset in bytes where reading starts; above 0 for a part of a file.
+        end: Offset where reading ends; None for the end of the file.
+        n_lines_before: Line ends before ``start``.
+    """
+
+    path: Path
+    name: str
+    size: int
+    start: int = 0
+    end: int | None = None
+    n_lines_before: int = 0
+
+
+def is_paper_name(name: str) -> bool:
+    """Return whether a file of that name in a folder or archive is taken for papers.
+
+    Not taken are hidden files and those in hidden folders (names that begin with ``.`` or ``_``),
+    README, LICENSE, CITATION, NOTICE and CHANGELOG files, and files with the endings of tables,
+    notes, pictures, web pages, schemas and programs (``.txt``, ``.csv``, ``.md``, ``.bib``,
+    ``.jpg``, ...). Such a file given by itself is taken.
+
+    Args:
+        name: A path in POSIX form, relative to the folder or archive.
+    """
+    path = PurePosixPath(name)
+    return (
+        not any(part.startswith(_HIDDEN) for part in path.parts)
+        and path.suffix.lower() not in _OTHER_ENDINGS
+        and path.name.lower().partition(".")[0] not in _OTHER_NAMES
+    )
+
+
+def find_paper_files(paths: Sequence[Path], expected: str = _FORMATS) -> list[PaperFile]:
+    """Find the files that may hold papers, or abstracts.
+
+    Args:
+        paths: Files, taken whatever their names, and folders, of which every file in any depth is
+            taken unless ``is_paper_name`` excludes it. Links are followed, each folder once.
+        expected: The formats that are read, for the error.
+
+    Returns:
+        The files, by name, each once; those of one name in the order of ``paths``.
+
+    Raises:
+        SourceNotFoundError: A path does not exist, or holds no such file.
+    """
+    found: dict[Path, PaperFile] = {}
+    for path in paths:
+        if not path.exists():
+            raise SourceNotFoundError(f"There is no file or folder {path}: check the path.")
+        names = [path.name] if not path.is_dir() else list(_walk(path, "", set()))
+        if not names:
+            raise SourceNotFoundError(
+                f"The folder {path} holds no file that is taken for {expected} files."
+            )
+        folder = path if path.is_dir() else path.parent
+        for name in names:
+            file = folder / name
+            # A link that leads nowhere has no size; reading it reports it.
+            size = file.stat().st_size if file.is_file() else 0
+            found.setdefault(file.absolute(), PaperFile(file, printable(name), size))
+    return sorted(found.values(), key=lambda file: file.name)
+
+
+def _walk(folder: Path, prefix: str, seen: set[tuple[int, int]]) -> Iterator[str]:
+    state = folder.stat()
+    if (state.st_dev, state.st_ino) in seen:  # a link to a folder above, or a second one to it
+        return
+    seen.add((state.st_dev, state.st_ino))
+    for entry in sorted(folder.iterdir()):
+        name = f"{prefix}{entry.name}"
+        if entry.is_dir():
+            if not entry.name.startswith(_HIDDEN):
+                yield from _walk(entry, f"{name}/", seen)
+        elif (entry.is_file() or entry.is_symlink()) and is_paper_name(name):
+            yield name
+
+
+def printable(name: str) -> str:
+    """Return the name of a file with U+FFFD for what is not UTF-8, which no table could hold."""
+    return os.fsencode(name).decode("utf-8", errors="replace")
+
+
+class Content(NamedTuple):
+    """The content of a file, unpacked, at its start and behind a byte order mark.
+
+    Attributes:
+        stream: The bytes.
+        head: The first of them.
+        name: The file, as the user named it, with its place in an archive.
+        path: The file on the disk; None where it is compressed or in an archive.
+    """
+
+    stream: IO[bytes]
+    head: bytes
+    name: str
+    path: Path | None
+
+    @property
+    def is_xml(self) -> bool:
+        """Whether it begins as XML does."""
+        return self.head.startswith(_UTF_16_XML) or self.head.lstrip().startswith(b"<")
+
+    @property
+    def is_json(self) -> bool:
+        """Whether it begins as JSON does, or has a name of JSON lines: ``a.ndjson.gz``."""
+        return self.is_lines or self.head.lstrip().startswith((b"{", b"["))
+
+    @property
+    def is_lines(self) -> bool:
+        """Whether it has a name of JSON lines."""
+        return not _LINE_ENDINGS.isdisjoint(PurePosixPath(self.name.lower()).suffixes)
+
+
+def read_contents(
+    path: Path,
+    read: Callable[[Content], Iterator[Report]],
+    refuse: Callable[[RecordError, str], Report],
+    is_taken: Callable[[str], bool] | None = None,
+) -> Iterator[Report]:
+    """Read a file that may be compressed (gzip, bzip2, xz, Zstandard), or a tar archive.
+
+    The files in an archive may be compressed, too.
+
+    Args:
+        path: The file.
+        read: Reads a content; may raise ``RecordError`` and what a stream raises.
+        refuse: Returns the report of a file of this name that cannot be read.
+        is_taken: Which files of an archive are read, by their names; None for all. One that has
+            none of these is refused.
+
+    Yields:
+        What ``read`` yields for each content, and in its place the reports.
+    """
+
+    def read_source(source: Path | IO[bytes], name: str) -> Iterator[Report]:
+        try:
+            content = open_content(source, name)
+            with content.stream:
+                if not _is_archive(content.head):
+                    yield from read(content)
+                elif isinstance(source, Path):
+                    yield from read_members(content)
+                else:
+                    detail = "an archive inside an archive: unpack the outer one"
+                    raise RecordError("unknown format", detail)
+        except RecordError as error:
+            yield refuse(error, name)
+        except UNREADABLE as error:
+            yield refuse(unreadable(error), name)
+        except RecursionError:
+            detail = "elements inside elements, too many to follow"
+            yield refuse(RecordError("malformed", detail), name)
+
+    def read_members(archive: Content) -> Iterator[Report]:
+        is_empty = True
+        for member, stream in _members(archive.stream):
+            if is_taken is None or is_taken(member):
+                is_empty = False
+                name = f"{archive.name}/{printable(member)}"
+                if stream is None:
+                    yield refuse(RecordError("unreadable", "a link inside an archive"), name)
+                else:
+                    yield from read_source(stream, name)
+        if is_empty and is_taken is not None:
+            detail = "the archive holds no file that is taken for papers"
+            raise RecordError("no text", detail)
+
+    yield from read_source(path, printable(str(path)))
+
+
+def open_content(source: Path | IO[bytes], name: str) -> Content:
+    """Open a file of a corpus, or the stream of one in an archive.
+
+    Raises:
+        OSError: The file cannot be opened. This and reading it may raise one of ``UNREADABLE``.
+    """
+    path: Path | None = None
+    if isinstance(source, Path):
+        path = source
+        stream: IO[bytes] = BufferedReader(path.open("rb", buffering=0), _FILE_BUFFER_BYTES)
+    else:
+        stream = source
+    head = _peek(stream)
+    form = next((form for mark, form in _COMPRESSIONS.items() if head.startswith(mark)), None)
+    if form is not None:
+        unpacked: Any
+        if form == "xz":  # which Arrow lacks; its gzip is three times as fast as Python's
+            unpacked = lzma.LZMAFile(stream)  # noqa: SIM115
+        else:
+            unpacked = pa.CompressedInputStream(pa.PythonFile(stream, mode="r"), form)
+        stream, path = BufferedReader(unpacked, _BUFFER_BYTES), None
+        head = _peek(stream)
+    if head.startswith(_BOM):
+        stream.read(len(_BOM))
+        head = head.removeprefix(_BOM)
+    return Content(stream, head, name, path)
+
+
+def unreadable(error: BaseException) -> RecordError:
+    """Return the problem of a file of a corpus for one of ``UNREADABLE``."""
+    reason = error.strerror if isinstance(error, OSError) else None
+    return RecordError("unreadable", f"cannot be read to its end: {reason or error}")
+
+
+def number_lines(
+    stream: IO[bytes], *already_read: bytes, n_before: int = 0, n_bytes: float = math.inf
+) -> Iterator[tuple[int, bytes | RecordError]]:
+    """Number the lines of a file that are not blank.
+
+    Args:
+        stream: The file.
+        already_read: The lines that were read from it before.
+        n_before: The number of lines before those.
+        n_bytes: Bytes to read; the rest belongs to other parts of the file.
+
+    Yields:
+        The number of each line, from 1, with its bytes, or with what is wrong: it is too large, or
+        the file cannot be read on.
+    """
+    number = n_before
+    lines = chain(already_read, iter(lambda: stream.readline(MAX_RECORD_BYTES + 1), b""))
+    try:
+        while n_bytes > 0 and (line := next(lines, b"")):
+            number += 1
+            is_too_large = len(line) > MAX_RECORD_BYTES
+            n_bytes -= len(line)
+            while is_too_large and line and not line.endswith(b"\n"):
+                line = stream.readline(MAX_RECORD_BYTES)
+                n_bytes -= len(line)
+            if is_too_large:
+                yield number, too_large()
+            elif not line.isspace():
+                yield number, line
+    except UNREADABLE as error:
+        yield number + 1, unreadable(error)
+
+
+def read_json_values(content: Content) -> Iterator[tuple[int, Any]]:
+    """Read the values of a JSON file.
+
+    It has a value a line where its name says so, or where its first line ends with ``}`` and
+    another follows; else it is one value. JSON is UTF-8; blank lines are passed over.
+
+    Yields:
+        The line of each value, from 1, or 0 for the only one; and the value, or the
+        ``RecordError`` of one that cannot be read.
+    """
+    stream, first = content.stream, []
+    if not content.is_lines:
+        first.append(stream.readline(MAX_RECORD_BYTES + 1))
+        if first[0].rstrip().endswith(b"}"):
+            first.append(stream.readline(MAX_RECORD_BYTES + 1))
+        if not b"".join(first[1:]).strip():
+            text = b"".join(first) + stream.read(MAX_RECORD_BYTES + 1)
+            yield 0, _parse(text if len(text) <= MAX_RECORD_BYTES else too_large())
+            return
+    for number, line in number_lines(stream, *first):
+        yield number, _parse(line)
+
+
+def _parse(text: bytes | RecordError) -> Any:
+    try:
+        return text if isinstance(text, RecordError) else parse_record(text)
+    except RecordError as error:
+        return error
+
+
+def _peek(stream: IO[bytes]) -> bytes:
+    """Return the first bytes of a stream, which stay in it."""
+    return cast(BufferedReader, stream).peek(_HEAD_BYTES)[:_HEAD_BYTES]
+
+
+def _is_archive(head: bytes) -> bool:
+    return head.startswith(_TAR_MARK, _TAR_MARK_AT)
+
+
+def _members(stream: IO[bytes]) -> Iterator[tuple[str, IO[bytes] | None]]:
+    """Yield the files in a tar archive, to be read one by one; None for a link.
+
+    Memory stays constant. Folders and devices are passed over.
+    """
+    ending = cast(IO[bytes], _Archive(stream))
+    with tarfile.open(fileobj=ending, mode="r|", tarinfo=_Member) as archive:
+        while (member := archive.next()) is not None:
+            archive.members.clear()  # type: ignore[attr-defined]  # else it remembers every one
+            if member.isfile():
+                yield member.name, archive.extractfile(member)
+            elif member.issym() or member.islnk():
+                yield member.name, None
+
+
+class _Archive:
+    """A stream that refuses to be read beyond its end again and again.
+
+    A header of 512 bytes may declare a member of petabytes, which tarfile passes over in steps of
+    10 kB, whether there is anything or not.
+    """
+
+    def __init__(self, stream: IO[bytes]) -> None:
+        self._stream = stream
+        self._n_reads_at_end = 0
+
+    def read(self, size: int = -1) -> bytes:
+        found = self._stream.read(size)
+        self._n_reads_at_end += not found
+        if self._n_reads_at_end > _MAX_READS_AT_END:
+            raise tarfile.ReadError("a member is larger than the rest of the archive")
+        return found
+
+
+class _Member(tarfile.TarInfo):
+    """A member; a damaged header is an error, where tarfile takes it for the end of the archive."""
+
+    @classmethod
+    def frombuf(cls, buf: bytes | bytearray, encoding: str, errors: str) -> "_Member":
+        try:
+            return super().frombuf(buf, encoding, errors)
+        except tarfile.HeaderError as error:
+            if len(buf) == tarfile.BLOCKSIZE and not any(buf):  # the end, as it should be
+                raise
+            raise tarfile.ReadError(f"the archive is damaged or cut: {error}") from None

@@ -236,7 +236,9 @@ def test_files_are_systems_by_name(rows, systems, tmp_path):
     ):
         assert run_command(*command, "--format", form, cwd=tmp_path).stdout.startswith(start)
     done = run_command("score", "weak0.csv", "--dataset", path, "--format", "latex", cwd=tmp_path)
-    assert (done.returncode, "latex needs several systems" in done.stderr) == (2, True)
+    assert (done.returncode, "latex needs systems by name" in done.stderr) == (2, True)
+    done = run_command("score", "a=weak0.csv", "--dataset", path, "--format", "csv", cwd=tmp_path)
+    assert done.stdout.splitlines()[1].startswith("macro_f1,,,a,1,36,")
     done = run_command("score", "a=weak0.csv", "a=weak1.csv", "--dataset", path, cwd=tmp_path)
     assert (done.returncode, "Two systems are called a" in done.stderr) == (2, True)
 

@@ -34,7 +34,7 @@ from nlihub.baselines.reports.systems import collect_runs
 from nlihub.baselines.reports.write import write_report
 from nlihub.baselines.runs.config import VIEWS, RunConfig, TrainingSubset
 from nlihub.baselines.runs.folder import RunFolder
-from nlihub.baselines.tables import MeanScore
+from nlihub.baselines.tables import MeanScore, mean_scores
 from nlihub.builders.core.registry import builders, get_builder
 from nlihub.loaders.errors import (
     OutputError,
@@ -583,6 +583,11 @@ def test_scores_by_category():
 
 
 # --- tables ---
+
+
+def test_a_score_that_a_run_lacks_has_no_mean():
+    runs = [{"accuracy": 0.5, "unanswered": 0.1}, {"accuracy": 0.75}]
+    assert mean_scores(runs).keys() == {"accuracy"}
 
 
 def test_scores_are_means_and_standard_deviations(small, tmp_path):

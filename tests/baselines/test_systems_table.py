@@ -201,6 +201,9 @@ def test_a_table_has_many_forms(rows, systems):
     assert "\nNote: Only 9 groups: intervals are wide; only large differences show.\n" in text
     assert text.startswith("rows.jsonl: 36 rows\n")
     assert found.signature in text
+    shown = [one for one in found.scores if one.score in found.shown]
+    corrected = {one.p_corrected for one in shown if one.p_corrected != one.p_value}
+    assert corrected and all(f"p {p_value:.4f}" in text for p_value in corrected)
     best = next(one for one in found.scores if one.is_best)
     assert f"**{100 * best.mean:.1f}" in found.to_markdown()
     latex = found.to_latex(caption="50 % of_it", label="tab:x")

@@ -10,7 +10,7 @@ from nlihub.builders.core.markdown import markdown_table
 from nlihub.builders.core.registry import get_builder, list_datasets
 from nlihub.builders.versions.card import declared_card, split_card
 from notebook_pages import notebook_page, read_notebook, run_notebook
-from results_page import METRICS, describe_system, results_page, with_note
+from results_page import describe_system, results_page, with_note
 
 import nlihub
 from nlihub.cli import app
@@ -117,8 +117,7 @@ def _scores(result: PublishedResult) -> str:
     for name, score in result.scores.items():
         if name.startswith(("f1 ", "recall ")):  # those are on the page of all results
             continue
-        named = METRICS.get(name, name.replace("pattern_accuracy", "PA").replace("_", " "))
-        shown.append(f"{named} {score.show(result.decimals)}")
+        shown.append(f"{name} {score}")
     return "; ".join(shown)
 
 

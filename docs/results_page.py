@@ -6,8 +6,9 @@ from html import escape
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from nlihub.baselines.reports.names import place_of
 from nlihub.baselines.reports.published import PublishedResult, published_results
-from nlihub.baselines.reports.scores import MeanScore, place_of
+from nlihub.baselines.tables import MeanScore
 from nlihub.builders.core.markdown import markdown_table
 from nlihub.builders.core.registry import get_builder
 
@@ -26,14 +27,6 @@ COLUMNS = (
 )
 #: Columns that a reader can choose a value of.
 _CHOSEN = ("dataset", "tested on", "metric", "kind", "comparable")
-#: Names of metrics as they are shown, if not their own.
-METRICS = {
-    "macro_f1": "macro-F1",
-    "f1_positive": "F1 of positives",
-    "f1_negative": "F1 of negatives",
-    "macro_recall rule_based": "macro-recall, rule-based",
-    "macro_recall neural": "macro-recall, neural",
-}
 
 _PAGE = """---
 hide: [toc]
@@ -94,8 +87,8 @@ def published_rows() -> Iterator[Row]:
                 result.system,
                 result.train or "",
                 _setting(result.view, result.n_shots, result.n_runs, *needed),
-                _metric(result.test, name),
-                score.show(result.decimals),
+                place_of(result.test, name)[1],
+                str(score),
                 with_note(result.source, result.note),
                 "published",
                 _comparable(result.differs),
@@ -111,8 +104,8 @@ def measured_rows(root: Path) -> Iterator[Row]:
                 result["system"],
                 result["train"] or "",
                 _setting(result["view"], result["n_shots"], result["n_runs"]),
-                _metric(result["test"], name),
-                MeanScore(**score).show(result["decimals"]),
+                place_of(result["test"], name)[1],
+                str(MeanScore(**score, decimals=result["decimals"])),
                 with_note(f"`{result['command']}`", result.get("note")),
                 "measured",
                 _comparable(result["differs"]),
@@ -142,16 +135,6 @@ def describe_system(result: PublishedResult) -> str:
 def _place(test: str, score: str) -> tuple[str, str]:
     dataset, _, config = place_of(test, score)[0].partition("/")
     return dataset, f"{config or get_builder(dataset).SPEC.default_config}, test"
-
-
-def _metric(test: str, score: str) -> str:
-    name = place_of(test, score)[1]
-    kind, _, detail = name.partition(" ")
-    if name in METRICS or not detail:
-        return METRICS.get(name, name)
-    if kind == "pattern_accuracy":
-        return f"pattern accuracy {detail}"
-    return f"{'F1' if kind == 'f1' else kind} of {detail}"
 
 
 def _setting(view: str, n_shots: int | None, n_runs: int | None, *more: str) -> str:

@@ -21,8 +21,8 @@ from ..baselines.evaluation.harness_logs import (
     read_logs,
     restrict_to_logs,
 )
-from ..baselines.evaluation.score import read_predictions
-from ..baselines.evaluation.scoring import ScoringOptions, score_predictions
+from ..baselines.evaluation.predictions import read_predictions
+from ..baselines.evaluation.scoring import score_predictions
 from ..loaders.atomic_write import whole_file
 from ..loaders.errors import PredictionsError, UsageError, VersionError
 from ..loaders.paths import local_path
@@ -164,7 +164,5 @@ def _accuracy(benchmark: Benchmark, path: Path, log: HarnessLog) -> float:
             "Run the harness without a limit."
         )
     predictions, _ = read_predictions(gold, path)
-    scores = score_predictions(
-        gold.rows, gold.labels, ["nli_report"], predictions, ScoringOptions()
-    )
+    scores = score_predictions(gold, predictions, metrics=["nli_report"])
     return float(scores["nli_report"]["accuracy"])

@@ -5,7 +5,7 @@ import dataclasses
 import numpy as np
 import pyarrow as pa
 from nlihub.baselines.evaluation.gold import GoldRows
-from nlihub.baselines.evaluation.scoring import ScoringOptions, score_predictions
+from nlihub.baselines.evaluation.scoring import score_predictions
 from nlihub.baselines.presets import get_preset
 from nlihub.baselines.runs.folder import RunFolder
 from nlihub.builders.core.registry import get_builder
@@ -78,9 +78,7 @@ def write_run(folder, config, tests, share_right=0.7, *, epochs=0, n_train=0, re
             "test": name,
             "predictions": f"predictions/{key}.parquet",
             "n_unanswered": predictions["prediction"].null_count,
-            "metrics": score_predictions(
-                gold.rows, gold.labels, gold.metrics, predictions, ScoringOptions()
-            ),
+            "metrics": score_predictions(gold, predictions),
         }
     kept.write_json("metrics.json", {"evaluations": evaluations})
     rng = np.random.default_rng(config.seed)

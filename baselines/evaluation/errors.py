@@ -6,17 +6,15 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
-import pyarrow as pa
-
 from ...builders.annotation.batch import Item, write_batch
 from ...builders.annotation.questions import ERROR, read_coding_scheme
 from ...builders.core.keyed import keyed_hash
 from ...builders.versions.open import PathLike
 from ...loaders.errors import OutputError, UnknownNameError, UsageError
 from ...loaders.paths import local_path
-from .gold import GoldRows
+from .gold import GoldRows, find_gold
 from .harness_logs import config_of, read_logs, restrict_to_logs
-from .score import find_gold, read_predictions
+from .predictions import read_predictions
 
 #: The column of facts that says which of two systems was wrong.
 MISSED_BY = "missed_by"
@@ -134,7 +132,11 @@ def sample_errors(
     gold, _ = restrict_to_logs(gold, logs)
     if by is not None and by not in (known := set(gold.rows.column_names) - {"id", *_TEXTS}):
         raise UnknownNameError.of("column to balance errors by", by, known)
-    errors = _errors(gold, [_labels(gold, path, model_labels) for path in files], by, seed)
+    systems = [
+        read_predictions(gold, path, model_labels)[0]["prediction"].fill_null(_NO_ANSWER)
+        for path in files
+    ]
+    errors = _errors(gold, [system.to_pylist() for system in systems], by, seed)
     if not errors:
         names = " and ".join(path.name for path in files)
         raise UsageError(f"{names}: every prediction is right, so there is no error to read.")
@@ -159,16 +161,6 @@ def check_output(folder: Path) -> None:
 
 
 _TEXTS = ("premise", "hypothesis")
-
-
-def _labels(gold: GoldRows, path: Path, model_labels: Sequence[str]) -> list[str]:
-    """Read the predicted labels of a system by name, in the order of the rows."""
-    found = read_predictions(gold, path, model_labels)[0]["prediction"]
-    is_id = pa.types.is_integer(found.type)
-    return [
-        _NO_ANSWER if label is None else gold.labels[label] if is_id else str(label)
-        for label in found.to_pylist()
-    ]
 
 
 def _errors(

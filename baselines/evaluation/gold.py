@@ -12,11 +12,13 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ...builders.core.options import check_config
-from ...builders.core.registry import builders
-from ...builders.versions.version import BuiltVersion
+from ...builders.core.options import check_config, check_split
+from ...builders.core.registry import builders, get_builder
+from ...builders.versions.open import PathLike, open_version
+from ...builders.versions.version import MANIFEST, BuiltVersion
 from ...loaders.errors import SchemaError, UnknownNameError, UsageError
 from ...loaders.hashing import hash_file
+from ...loaders.paths import local_path
 from ...metrics.inputs.files import SUFFIXES, read_input_file
 from ...metrics.inputs.groups import crossed_columns
 from ...metrics.inputs.problems import MetricInputError
@@ -154,6 +156,34 @@ class GoldRows:
         }
         metrics = _group_metrics(rows, len(labels) if is_ordered else 0)
         return cls(description, rows, labels, ("nli_report", *metrics), is_ordered)
+
+
+def find_gold(
+    dataset: str,
+    config: str | None,
+    split: str | None,
+    folder: PathLike | None,
+    by: Sequence[str],
+    *,
+    with_texts: bool = False,
+) -> GoldRows:
+    """Read the gold rows that ``score`` takes for its arguments of these names."""
+    place = local_path(dataset)
+    if place.is_file():
+        if config or split or folder:
+            raise UsageError(f"{dataset} is a file of rows: it has no config, split or sources.")
+        return GoldRows.of_file(place, by=by, with_texts=with_texts)
+    if (place / MANIFEST).is_file() and dataset not in builders():
+        version = open_version(str(place), folder=folder)
+        return GoldRows.of_version(version, config, split, by=by, with_texts=with_texts)
+    # Only what is scored is built, so that the sources of other splits may be missing.
+    spec = get_builder(dataset).SPEC
+    config = check_config(spec, config or spec.default_config)
+    splits = spec.configs[config].splits
+    split = split or (splits[0] if len(splits) == 1 else "test")
+    check_split(split, splits)
+    version = open_version(dataset, folder=folder, configs=[config], splits=[split])
+    return GoldRows.of_version(version, config, split, by=by, with_texts=with_texts)
 
 
 def _with_our_names(table: pa.Table) -> pa.Table:

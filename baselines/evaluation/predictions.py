@@ -1,13 +1,18 @@
 """Tables of predictions: make them, check them, and join them to a dataset by id."""
 
-from collections.abc import Sequence
+import math
+import os
+from collections.abc import Iterator, Sequence
+from itertools import permutations
+from pathlib import Path
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ...loaders.errors import PredictionsError
+from ...loaders.errors import PredictionsError, SourceNotFoundError, UsageError
 from ...metrics.functional import MetricInputError
 from ...metrics.inputs.columns import (
     UnreadableError,
@@ -17,13 +22,21 @@ from ...metrics.inputs.columns import (
     plain,
     read_input_columns,
 )
-from ...metrics.inputs.files import PROBABILITY, probability_matrix
+from ...metrics.inputs.files import PROBABILITY, probability_matrix, read_input_file
 from ...metrics.inputs.labels import encode_labels
 from ...metrics.inputs.probabilities import read_probabilities
 from ...metrics.inputs.problems import Problems
 from .gold import GoldRows
+from .harness_logs import read_log
 
 _N_SHOWN = 5
+#: Another order is pointed out from so many rows on, where it gains so much accuracy and so many
+#: standard errors, and beats the most frequent label by so much.
+_LEAST_ROWS = 50
+_LEAST_GAIN, _LEAST_ERRORS = 0.1, 3
+_LEAST_ABOVE_FREQUENT = 0.1
+#: All orders of so many labels are tried.
+_MOST_LABELS = 8
 
 
 def prediction_table(rows: GoldRows, probabilities: np.ndarray) -> pa.Table:
@@ -53,21 +66,147 @@ def is_table(given: Any) -> bool:
     return True
 
 
-def read_in_memory(given: Any, rows: pa.Table, name: str) -> pa.Table:
-    """Read predictions that are in memory as a table.
+def read_predictions(
+    gold: GoldRows, given: Any, model_labels: Sequence[str] = (), name: str | None = None
+) -> tuple[pa.Table, list[str]]:
+    """Read and check the predictions of a run.
 
     Args:
-        given: A table with the columns ``id`` and ``prediction``, and perhaps ``probability_LABEL``
-            for every label; or a column of predictions in the order of the rows.
-        rows: The n rows of a split, with the column ``id``.
-        name: The name of the predictions in messages.
+        gold: The rows.
+        given: The path of a file, or a table or column in memory.
+        model_labels: See ``score``.
+        name: The name of the predictions in messages; None takes that of the file.
 
     Returns:
-        The table; columns without a meaning hold nulls.
+        The predictions by name of the label, null for no readable answer, in the order of the rows;
+        and notes: how ids were read, on missing answers, unused columns, predictions that are not
+        the most probable label, and an order of the labels that fits far better.
 
     Raises:
-        PredictionsError: It is neither, or a column does not have one value per row.
+        UsageError: ``model_labels`` are not the labels in some order.
+        PredictionsError: Predictions are malformed, not one for every row, or no labels, or no ids
+            where ``model_labels`` are given.
     """
+    name = name or given.name
+    if model_labels and sorted(model_labels) != sorted(gold.labels):
+        raise UsageError(
+            f"The labels of the model are {', '.join(model_labels)}; expected those of the "
+            f"dataset, {', '.join(gold.labels)}, in the order of its ids."
+        )
+    table = _read_file(given) if isinstance(given, Path) else _read_in_memory(given, gold, name)
+    if "prediction" not in table.column_names:
+        listed = ", ".join(table.column_names)
+        raise PredictionsError(
+            f"{name}: the column prediction is missing; the columns are {listed}."
+        )
+    notes, order = [], list(model_labels or gold.labels)
+    are_ids = pa.types.is_integer(table["prediction"].type)
+    if are_ids:
+        if not gold.has_label_ids:
+            raise PredictionsError(
+                f"{name}: prediction: holds label ids, but the order of the labels is not known; "
+                "give names."
+            )
+        table = _name_ids(table, order)
+        listed = ", ".join(f"{number} {label}" for number, label in enumerate(order))
+        notes = [f"{name}: the predictions are ids, read as {listed}."]
+        if not model_labels:
+            notes[0] += " Where the model has another order, give it: --model-labels."
+    elif model_labels:
+        raise PredictionsError(
+            f"{name}: the order of the labels of a model is that of its ids, and these "
+            "predictions are no ids."
+        )
+    notes += _check(table, gold.labels, name)
+    joined = _join(gold.rows, table, name)
+    return joined, [*notes, *_note_on_order(gold, joined, order if are_ids else None, name)]
+
+
+def _name_ids(table: pa.Table, order: Sequence[str]) -> pa.Table:
+    """Put names for label ids; an unknown id becomes a text, to be refused as one."""
+    ids = table["prediction"]
+    is_known = pc.and_(pc.greater_equal(ids, 0), pc.less(ids, len(order)))
+    names = pc.take(pa.array(order), pc.if_else(is_known, ids, None))
+    place = table.column_names.index("prediction")
+    return table.set_column(place, "prediction", pc.coalesce(names, ids.cast(pa.string())))
+
+
+def _note_on_order(
+    gold: GoldRows, table: pa.Table, order: Sequence[str] | None, name: str
+) -> Iterator[str]:
+    """Yield a note where predictions would be far better with their labels in another order.
+
+    Args:
+        gold: The rows.
+        table: The predictions in their order.
+        order: The labels in the order of the ids in the predictions; None of names.
+        name: The name of the predictions in messages.
+    """
+    codes = pc.index_in(table["prediction"].cast(pa.string()), pa.array(gold.labels))
+    is_read = pc.is_valid(codes)
+    references = gold.rows["label"].filter(is_read).to_numpy().astype(np.intp)
+    codes = codes.filter(is_read).to_numpy().astype(np.intp)
+    if (found := find_better_order(codes, references, gold.labels)) is None:
+        return
+    better, now, then = found
+    meant = dict(zip(gold.labels, better, strict=True))
+    scores = f"the accuracy would be {100 * then:.1f} % instead of {100 * now:.1f} %"
+    if order is not None:
+        given = ",".join(meant[label] for label in order)
+        yield (
+            f"{name}: with --model-labels {given} {scores}. Compare the model's own order, such as "
+            "id2label of its config.json."
+        )
+    else:
+        others = ", ".join(f"{label} for {one}" for one, label in meant.items() if label != one)
+        yield f"{name}: with {others} {scores}. Are the labels of the model named right?"
+
+
+def find_better_order(
+    codes: npt.NDArray[np.intp], references: npt.NDArray[np.intp], labels: Sequence[str]
+) -> tuple[list[str], float, float] | None:
+    """Find another order of the labels with which predictions are far better, if there is one.
+
+    Args:
+        codes: n ids of predicted labels.
+        references: n ids of gold labels.
+        labels: The label set in the order of its ids.
+
+    Returns:
+        The labels that the ids would stand for, and the accuracy as the ids are and as they would
+        be; None where no order is far better, the rows are few, or the labels more than eight.
+    """
+    size = len(labels)
+    if len(codes) < _LEAST_ROWS or size > _MOST_LABELS:
+        return None
+    counts = np.bincount(codes * size + references, minlength=size * size).reshape(size, size)
+    orders = np.array(list(permutations(range(size))))
+    n_right = counts[np.arange(size), orders].sum(axis=1)
+    gold = orders[n_right.argmax()]
+    now, then = np.trace(counts) / len(codes), n_right.max() / len(codes)
+    frequent = counts.sum(axis=0).max() / len(codes)
+    error = math.sqrt((now + then) / len(codes))  # of the difference, at most
+    least = max(_LEAST_GAIN, _LEAST_ERRORS * error)
+    if then - now < least or then - frequent < _LEAST_ABOVE_FREQUENT:
+        return None
+    return [labels[number] for number in gold], float(now), float(then)
+
+
+def _read_file(path: Path) -> Any:
+    if (log := read_log(path)) is not None:
+        return log.predictions
+    try:
+        return read_input_file(path)
+    except MetricInputError as error:
+        raise PredictionsError(str(error)) from None
+    except FileNotFoundError:
+        raise SourceNotFoundError(f"There is no file {path}.") from None
+    except OSError as error:  # such as a link to itself
+        raise PredictionsError(f"{path} cannot be read: {os.strerror(error.errno or 0)}.") from None
+
+
+def _read_in_memory(given: Any, gold: GoldRows, name: str) -> pa.Table:
+    """Read a table, or a column in the order of the rows; columns without a meaning hold nulls."""
     problems = Problems()
 
     def read(column: Any, data: Any = None) -> pa.Array:
@@ -82,11 +221,11 @@ def read_in_memory(given: Any, rows: pa.Table, name: str) -> pa.Table:
         return values.dictionary_decode() if pa.types.is_dictionary(values.type) else values
 
     if not is_table(given):
-        columns = {"id": rows["id"], "prediction": read(given)}
-        if len(columns["prediction"]) != len(rows):
+        columns = {"id": gold.rows["id"], "prediction": read(given)}
+        if len(columns["prediction"]) != len(gold.rows):
             raise PredictionsError(
                 f"{name}: {len(columns['prediction']):,} predictions; expected one for each of the "
-                f"{len(rows):,} rows, in the order of the split."
+                f"{len(gold.rows):,} rows, in the order of the split."
             )
     else:
         named = {str(column): column for column in column_names(given)}
@@ -101,50 +240,22 @@ def read_in_memory(given: Any, rows: pa.Table, name: str) -> pa.Table:
         raise PredictionsError(f"{name}: {error}.") from None
 
 
-def check_predictions(
-    predictions: pa.Table, labels: Sequence[str], name: str, *, may_be_ids: bool = True
-) -> list[str]:
-    """Check the labels and probabilities of a system's predictions for a dataset.
-
-    Args:
-        predictions: A table with the column ``prediction``, in which a null stands for no readable
-            answer, and optionally ``probability_LABEL``.
-        labels: The label set in the order of its ids.
-        name: The name of the predictions in messages.
-        may_be_ids: Whether predictions may be label ids; only if the order of the labels is known.
-
-    Returns:
-        Warnings about answers that are missing, about unused columns, and about predictions that
-        are not the most probable label.
-
-    Raises:
-        PredictionsError: The column ``prediction`` is missing, a prediction is not in the label
-            set, or a probability is not between 0 and 1; names the rows, counted from 0.
-    """
+def _check(predictions: pa.Table, labels: Sequence[str], name: str) -> list[str]:
+    """Check labels and probabilities, and return notes; errors name rows, counted from 0."""
     problems = Problems()
     used = {"id", "prediction"}
     notes = []
+    matrix = None
     try:
         columns = read_input_columns({"prediction": predictions["prediction"]}, {}, None, problems)
         encoded = encode_labels(list(columns.values()), labels, problems)
-        if not may_be_ids and pa.types.is_integer(predictions["prediction"].type):
-            problems.add(
-                "prediction: holds label ids, but the order of the labels is not known; give names."
-            )
-        matrix = None
         if has_probabilities(predictions):
             used |= {f"{PROBABILITY}{label}" for label in labels}
             matrix = read_probabilities(probability_matrix(predictions, labels)[0], None, problems)
         problems.check()
-    except KeyError:
-        listed = ", ".join(predictions.column_names)
-        raise PredictionsError(
-            f"{name}: the column prediction is missing; the columns are {listed}."
-        ) from None
     except MetricInputError as error:
-        hint, found = "", predictions["prediction"]
-        is_text = pa.types.is_string(found.type) or pa.types.is_large_string(found.type)
-        if is_text and "" in found.unique().to_pylist() and "" not in labels:
+        hint = ""
+        if "" in predictions["prediction"].unique().to_pylist() and "" not in labels:
             hint = " Where there is no answer, write null, in JSONL or Parquet: CSV has none."
         raise PredictionsError(f"{name}: {error}{hint}") from None
     codes = encoded.codes["prediction"].astype(np.intp)
@@ -172,17 +283,8 @@ def has_probabilities(table: pa.Table) -> bool:
     return any(name.startswith(PROBABILITY) for name in table.column_names)
 
 
-def join_predictions(rows: pa.Table, predictions: pa.Table, name: str) -> pa.Table:
-    """Put predictions in the order of a dataset's rows.
-
-    Args:
-        rows: n rows of a split, with the column ``id``.
-        predictions: n predictions in any order, with the column ``id``.
-        name: The name of the predictions in messages.
-
-    Raises:
-        PredictionsError: There are no ids, or an id is missing, unknown or repeated.
-    """
+def _join(rows: pa.Table, predictions: pa.Table, name: str) -> pa.Table:
+    """Put predictions in the order of a dataset's rows."""
     if "id" not in predictions.column_names:
         listed = ", ".join(predictions.column_names)
         raise PredictionsError(f"{name}: the column id is missing; the columns are {listed}.")

@@ -2,9 +2,9 @@
 
 import statistics
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from importlib.metadata import version
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -26,127 +26,10 @@ from ...metrics.inputs.problems import MetricInputError, Problems
 from ...metrics.thresholds import Thresholds, group_ratios, read_thresholds
 from .gold import GoldRows
 from .scoring import THRESHOLDS, ScoringOptions
-
-if TYPE_CHECKING:
-    import pandas as pd
+from .system_table import SystemScore, SystemTable
 
 #: Below this many combinations of answers, rows are told apart by one number.
 _MAX_COMBINATIONS = 1 << 62
-
-
-@dataclass(frozen=True, slots=True)
-class SystemScore:
-    """A score of a system, on all rows or on a part of them; shares are from 0 to 1.
-
-    Attributes:
-        score: Its name, such as ``macro_f1``, ``f1 neutral`` or ``pattern_accuracy 0.95``.
-        by: The column that scores are broken down by; None for all rows.
-        part: The value of the column; None for all rows.
-        system: The name of the system.
-        n_seeds: Number of its runs.
-        n_rows: Number of rows.
-        mean: The score, the mean over the runs.
-        std: Standard deviation over the runs (n - 1); None for one run.
-        low: Low end of the confidence interval; None if there are fewer than five units.
-        high: High end.
-        difference: The score of the averaged counts less that of the best system; None for this.
-        p_value: Two-sided; None for the best system.
-        p_corrected: The same, corrected by Holm's method over all tests of the score.
-        is_best: Whether no system scores higher.
-        is_close: Whether it is not significantly worse than the best.
-    """
-
-    score: str
-    by: str | None
-    part: str | None
-    system: str
-    n_seeds: int
-    n_rows: int
-    mean: float
-    std: float | None
-    low: float | None
-    high: float | None
-    difference: float | None = None
-    p_value: float | None = None
-    p_corrected: float | None = None
-    is_best: bool = False
-    is_close: bool = False
-
-
-@dataclass(frozen=True)
-class SystemTable:
-    """The scores of systems, as a table for a paper; printing it shows it as text.
-
-    Attributes:
-        dataset: What was scored: name, version, config, split, number and digest of the rows.
-        systems: The files, or names, of each system's runs.
-        scores: All scores, by part, score and system.
-        confidence_level: Coverage of the intervals; tests are at 1 less this.
-        signature: All that the scores depend on, in one line.
-        notes: What may not be meant.
-        shown: The names of the scores that the table shows.
-    """
-
-    dataset: Mapping[str, Any]
-    systems: Mapping[str, Sequence[str]]
-    scores: Sequence[SystemScore]
-    confidence_level: float
-    signature: str
-    notes: Sequence[str]
-    shown: Sequence[str]
-
-    def as_json(self) -> dict[str, Any]:
-        """Return everything in plain types; ``pandas.DataFrame(found["scores"])`` is its table."""
-        return {
-            "dataset": dict(self.dataset),
-            "systems": {name: list(files) for name, files in self.systems.items()},
-            "scores": [asdict(score) for score in self.scores],
-            "confidence_level": self.confidence_level,
-            "notes": list(self.notes),
-            "signature": self.signature,
-        }
-
-    def to_pandas(self) -> "pd.DataFrame":
-        """Return a data frame with a row for each score of each system."""
-        import pandas as pd
-
-        return pd.DataFrame([asdict(score) for score in self.scores])
-
-    def to_csv(self) -> str:
-        """Return CSV with a line for each score of each system."""
-        from .tables import as_csv
-
-        return as_csv(self)
-
-    def to_markdown(self) -> str:
-        """Return a table in Markdown: the best of each score in bold."""
-        from .tables import as_markdown
-
-        return as_markdown(self)
-
-    def to_latex(self, *, caption: str | None = None, label: str | None = None) -> str:
-        """Return a table in LaTeX, which needs the packages booktabs and graphicx.
-
-        Args:
-            caption: The caption; None names the dataset.
-            label: The label; None makes ``tab:DATASET``.
-        """
-        from .tables import as_latex
-
-        return as_latex(self, caption=caption, label=label)
-
-    def plot(self) -> Any:
-        """Return a matplotlib figure of the scores that the table shows, with their intervals."""
-        from ...metrics.plots import plot_systems
-        from .tables import name_score
-
-        shown = [score for score in self.scores if score.score in self.shown]
-        return plot_systems([asdict(one) | {"score": name_score(one.score)} for one in shown])
-
-    def __str__(self) -> str:
-        from .tables import as_text
-
-        return as_text(self)
 
 
 def compare(
@@ -376,10 +259,8 @@ class _Rows:
 
 def _codes(predictions: pa.Table, labels: Sequence[str]) -> np.ndarray:
     """Return predictions as positions in the label set, and the next one for no answer."""
-    column = predictions["prediction"].combine_chunks()
-    if not pa.types.is_integer(column.type):
-        column = pc.index_in(column.cast(pa.string()), pa.array(labels))
-    codes: np.ndarray = column.cast(pa.int64()).fill_null(len(labels)).to_numpy()
+    found = pc.index_in(predictions["prediction"].cast(pa.string()), pa.array(labels))
+    codes: np.ndarray = found.cast(pa.int64()).fill_null(len(labels)).to_numpy()
     return codes
 
 

@@ -1,30 +1,27 @@
 """The section of a report on one test set: scores, differences and pictures."""
 
 import itertools
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-import pyarrow as pa
-
+from ...builders.core.registry import builders, get_builder
 from ...loaders.errors import NLIHubError
 from ...metrics import plots
 from ...metrics.inference import correct_by_holm, paired_t_test
 from ...metrics.plots.figures import with_legend_above
-from ...metrics.rows import Rows, show_p_value
+from ...metrics.rows import show_p_value
 from ..evaluation.gold import GoldRows
-from ..evaluation.predictions import check_predictions, join_predictions
+from ..evaluation.predictions import read_predictions
 from ..evaluation.scoring import ScoringOptions, score_predictions
 from ..runs.data import read_run_rows
+from ..tables import Cell, MeanScore, Table
+from .names import data_name, place_of
 from .pictures import N_SYSTEMS, Pictures
-from .scores import score_title, show_difference, show_table
-from .systems import Benchmark, Evaluation, ReportedSystem, read_run_columns
-from .tables import score_blocks, score_table
+from .published import PaperRow, find_published, merge_published
+from .systems import Benchmark, ReportedSystem
 
 #: Number of pairs of six systems; of more pairs only those with the best system are shown.
 _MAX_PAIRS = 15
-
-#: Thresholds of the scores that systems are compared by.
-_THRESHOLDS = {"pattern_accuracy": 0.95, "consistency": 1.0}
 
 _T_TEST = "t-test: p (Holm)"
 _EXCHANGE = "exchange test: p (Holm)"
@@ -41,18 +38,100 @@ def show_benchmark(benchmark: Benchmark, pictures: Pictures) -> list[str]:
         PredictionsError: Predictions cannot be read, or do not match the rows.
     """
     blocks = []
-    for title, names in score_blocks(benchmark).items():
+    for title, names in _score_blocks(benchmark).items():
         blocks += [f"### {title}"] * bool(title)
-        blocks.append(show_table(score_table(benchmark, names)))
-    gold, reason = _find_gold(benchmark)
+        blocks.append(score_table(benchmark, names).as_markdown())
     if len(benchmark.systems) > 1:
-        rows = difference_table(benchmark, gold)
-        if rows is not None:
-            words = _explain_tests(benchmark, rows)
-            blocks += [f"### Differences on {benchmark.name}", show_table(rows), words]
+        gold, reason = _find_gold(benchmark)
+        table = difference_table(benchmark, gold)
+        if table is not None:
+            title = f"### Differences on {benchmark.name}"
+            blocks += [title, table.as_markdown(), _explain_tests(benchmark, table)]
         if reason is not None:
             blocks.append(f"No tests on the rows of {benchmark.name}: {reason}")
-    return [*blocks, *_pictures(benchmark, pictures), _signatures(benchmark)]
+    runs = [e for s in benchmark.systems for e in benchmark.evaluations(s).values()]
+    results = [result for evaluation in runs for result in evaluation.metrics.values()]
+    signatures = {str(result["signature"]) for result in results if "signature" in result}
+    signed = "\n".join(["```text", *sorted(signatures), "```"])
+    return [*blocks, *_pictures(benchmark, pictures), signed]
+
+
+def _score_blocks(benchmark: Benchmark) -> dict[str, list[str]]:
+    """Choose the scores to show for a test set, by the title of their table; the first has none."""
+    names = list(benchmark.example.scores)
+    if (dataset := benchmark.dataset["name"]) in builders():
+        spec = get_builder(dataset).SPEC
+        order = {part: place for place, part in enumerate((*spec.categories, *spec.domains))}
+        names.sort(key=lambda name: order.get(name.rpartition(" ")[2], -1))
+
+    def of(kind: str) -> list[str]:
+        return [name for name in names if name.startswith(f"{kind} ")]
+
+    if benchmark.metric == "pattern_accuracy":
+        plain = [name for name in of("pattern_accuracy") if name.count(" ") == 1]
+        by_category = [*of("accuracy"), *of("pattern_accuracy 0.95")]
+        blocks = {"": ["accuracy", *plain], "By category": by_category}
+    elif benchmark.metric == "consistency":
+        labels = benchmark.example.metrics["nli_report"]["per_class"]
+        recalls = [name for name in of("recall") if name.partition(" ")[2] not in labels]
+        blocks = {
+            "": ["macro_f1", "f1_positive", "f1_negative", "accuracy"],
+            "Groups of which at least that share is right": of("consistency"),
+            "Recall by category": [*recalls, *of("macro_recall")],
+        }
+    else:
+        blocks = {"": ["macro_f1", "accuracy", *of("f1")]}
+    by_domain = of("macro_f1")
+    blocks["Macro-F1 by domain"] = by_domain if len(by_domain) > 1 else []
+    if any("unanswered" in benchmark.means(system) for system in benchmark.systems):
+        blocks[""].append("unanswered")
+    return {title: scores for title, scores in blocks.items() if scores}
+
+
+def score_table(benchmark: Benchmark, names: Sequence[str]) -> Table:
+    """Tabulate scores of the systems on a test set, with the papers' results under each system.
+
+    A column a score has percentages: the mean over the runs and its standard deviation (over
+    n - 1), the best mean of the runs in bold.
+    """
+    best = best_means([benchmark.means(system) for system in benchmark.systems], names)
+    rows = [
+        row for system in benchmark.ranked for row in system_rows(benchmark, system, names, best)
+    ]
+    return Table("", ["system", "runs", *names], rows)
+
+
+def best_means(means: Sequence[Mapping[str, MeanScore]], names: Sequence[str]) -> dict[str, float]:
+    """Return the best mean of each score that has at least two different means."""
+    by_name = {name: {found[name].mean for found in means if name in found} for name in names}
+    by_name.pop("unanswered", None)
+    return {name: max(values) for name, values in by_name.items() if len(values) > 1}
+
+
+def mean_cell(means: Mapping[str, MeanScore], name: str, best: Mapping[str, float]) -> Cell:
+    """Return a mean, in bold if it is the best; None if there is none."""
+    found = means.get(name)
+    return f"**{found}**" if found is not None and found.mean == best.get(name) else found
+
+
+def system_rows(
+    benchmark: Benchmark, system: ReportedSystem, names: Sequence[str], best: Mapping[str, float]
+) -> list[list[Cell]]:
+    """Return a row of a system's name, number of runs and scores; then a row a paper's result."""
+    means = benchmark.means(system)
+    cells = [mean_cell(means, name, best) for name in names]
+    rows: list[list[Cell]] = [[system.name, len(benchmark.evaluations(system)), *cells]]
+    for row in paper_rows(benchmark, system)[0]:
+        if not row.scores.keys().isdisjoint(names):
+            rows.append([row.title, row.n_runs, *map(row.scores.get, names)])
+    return rows
+
+
+def paper_rows(benchmark: Benchmark, system: ReportedSystem) -> tuple[list[PaperRow], str | None]:
+    """Return the papers' results of a system on a test set, or why there are none."""
+    scores, test = benchmark.means(system), data_name(benchmark.dataset)
+    found, reason = find_published(system.config, benchmark.dataset, scores)
+    return merge_published(found, {place_of(test, score): score for score in scores}), reason
 
 
 def _find_gold(benchmark: Benchmark) -> tuple[GoldRows | None, str | None]:
@@ -70,7 +149,7 @@ def _find_gold(benchmark: Benchmark) -> tuple[GoldRows | None, str | None]:
     return None, reason
 
 
-def difference_table(benchmark: Benchmark, gold: GoldRows | None) -> Rows | None:
+def difference_table(benchmark: Benchmark, gold: GoldRows | None) -> Table | None:
     """Test the differences between systems on a test set, pair by pair.
 
     The paired t-test is over the seeds that both systems have. The tests on rows compare the median
@@ -94,7 +173,7 @@ def difference_table(benchmark: Benchmark, gold: GoldRows | None) -> Rows | None
     pairs = list(itertools.combinations(benchmark.ranked, 2))
     on_rows = _test_rows(benchmark, pairs, gold) if gold is not None else [{}] * len(pairs)
     tests = [
-        {"system": first.name, "against": second.name, "score": score_title(score)}
+        {"system": first.name, "against": second.name, "score": score}
         | _test_seeds(benchmark, first, second, score)
         | found.get(score, {})
         for (first, second), found in zip(pairs, on_rows, strict=True)
@@ -107,8 +186,8 @@ def difference_table(benchmark: Benchmark, gold: GoldRows | None) -> Rows | None
     columns = [name for name in order if any(name in test for test in tests)]
     n_shown = len(pairs) if len(pairs) <= _MAX_PAIRS else len(benchmark.systems) - 1
     shown = ["system", "against", "score", *columns]
-    rows = [[test.get(name, "") for name in shown] for test in tests[: n_shown * n_scores]]
-    return [shown, *rows] if columns else None
+    rows = [list(map(test.get, shown)) for test in tests[: n_shown * n_scores]]
+    return Table("", shown, rows) if columns else None
 
 
 def _test_seeds(
@@ -120,32 +199,37 @@ def _test_seeds(
     if len(seeds) < 2:
         return {}
     found = paired_t_test(*([run[seed].scores[score] for seed in seeds] for run in (ours, theirs)))
-    difference = show_difference(found["difference"])
+    difference = _show_difference(found["difference"])
     return {"difference of means": difference, "seeds": len(seeds), _T_TEST: found["p_value"]}
 
 
 def _test_rows(
-    benchmark: Benchmark,
-    pairs: Iterable[tuple[ReportedSystem, ReportedSystem]],
-    gold: GoldRows,
+    benchmark: Benchmark, pairs: Iterable[tuple[ReportedSystem, ReportedSystem]], gold: GoldRows
 ) -> Iterator[dict[str, dict[str, Any]]]:
     """Yield for each pair the tests on rows by score, as cells with uncorrected p-values."""
     metric = benchmark.metric
-    options = ScoringOptions(_THRESHOLDS.get(metric))
+    thresholds = [float(s.partition(" ")[2]) for s in benchmark.compared if " " in s]
+    options = ScoringOptions(thresholds or None)
     predictions = {
-        s.name: _aligned_predictions(benchmark.middle_run(s), gold) for s in benchmark.systems
+        s.name: read_predictions(gold, file, name=str(file))[0]
+        for s in benchmark.systems
+        for file in [benchmark.middle_run(s).file]
     }
-    for pair in pairs:
-        both = [predictions[system.name] for system in pair]
-        found = score_predictions(gold.rows, gold.labels, [metric], both[0], options, both[1])
+    for one, other in pairs:
+        pair = predictions[one.name], predictions[other.name]
+        found = score_predictions(gold, *pair, options=options, metrics=[metric])
         tests: dict[str, dict[str, Any]] = {}
         for score in benchmark.compared:
             name, _, threshold = score.partition(" ")
             test = found[metric]["comparison"][name]
             test = test[0] if threshold else test  # at a threshold a list, here of length one
-            difference = show_difference(test["difference"])
+            difference = _show_difference(test["difference"])
             tests[score] = {"difference on rows": difference, _EXCHANGE: test["p_value"]}
         yield tests
+
+
+def _show_difference(difference: float) -> str:
+    return f"{100 * difference:+.2f}"
 
 
 def _correct(tests: Sequence[dict[str, Any]], name: str) -> None:
@@ -158,31 +242,22 @@ def _correct(tests: Sequence[dict[str, Any]], name: str) -> None:
             cells[name] = show_p_value(p_value) + bracket
 
 
-def _aligned_predictions(evaluation: Evaluation, gold: GoldRows) -> pa.Table:
-    """Read a run's predictions in the order of the rows; null where there is no answer."""
-    name = str(evaluation.file)
-    predictions = read_run_columns(evaluation.file, "id", "prediction")
-    predictions = join_predictions(gold.rows, predictions, name)
-    check_predictions(predictions, gold.labels, name)
-    return predictions
-
-
-def _explain_tests(benchmark: Benchmark, rows: Rows) -> str:
+def _explain_tests(benchmark: Benchmark, table: Table) -> str:
     words = []
-    if _T_TEST in rows[0]:
+    if _T_TEST in table.columns:
         words.append("Paired t-test over the seeds that both systems have.")
-    if _EXCHANGE in rows[0]:
+    if _EXCHANGE in table.columns:
         units = "rows" if benchmark.metric == "nli_report" else "groups"
         words.append(
             f"On the rows, an exchange test over {units} compares the run of each system that is "
-            f"in the middle by {score_title(benchmark.compared[0])} (of two, the lower one)."
+            f"in the middle by {benchmark.compared[0]} (of two, the lower one)."
         )
     n_pairs = len(benchmark.systems) * (len(benchmark.systems) - 1) // 2
     if n_pairs > 1:
         words.append(
             f"In brackets, Holm's correction for as many of the {n_pairs} pairs as have the test."
         )
-    if len({(first, second) for first, second, *_ in rows[1:]}) < n_pairs:
+    if n_pairs > _MAX_PAIRS:
         words.append("Pairs with the best system are shown.")
     return " ".join(words)
 
@@ -194,7 +269,10 @@ def _pictures(benchmark: Benchmark, pictures: Pictures) -> list[str]:
     best = benchmark.ranked[:N_SYSTEMS]
     results = {system.name: benchmark.middle_run(system).metrics for system in best}
     found = {system: metrics[metric] for system, metrics in results.items()}
-    whose = _whose(benchmark, best)
+    n_all = len(benchmark.systems)
+    whose = f", the best {len(best)} of {n_all} systems" * (len(best) < n_all)
+    if any(len(system.runs) > 1 for system in best):
+        whose += f"; of each system the run that is in the middle by {benchmark.compared[0]}"
     if metric == "consistency":
         alt = f"Share of groups by the share of their rows that is right, on {name}{whose}"
         figure = with_legend_above(plots.plot_consistency(found))
@@ -213,19 +291,3 @@ def _pictures(benchmark: Benchmark, pictures: Pictures) -> list[str]:
             figure = plots.plot_cartography(results[shown]["cartography"], title=shown)
             blocks.append(pictures.add(f"cartography {name} {shown}", alt, figure))
     return blocks
-
-
-def _whose(benchmark: Benchmark, best: Sequence[ReportedSystem]) -> str:
-    n_best, n_all = len(best), len(benchmark.systems)
-    words = "" if n_best == n_all else f", the best {n_best} of {n_all} systems"
-    if any(len(system.runs) > 1 for system in best):
-        score = score_title(benchmark.compared[0])
-        words += f"; of each system the run that is in the middle by {score}"
-    return words
-
-
-def _signatures(benchmark: Benchmark) -> str:
-    runs = [e for s in benchmark.systems for e in benchmark.evaluations(s).values()]
-    results = (result for evaluation in runs for result in evaluation.metrics.values())
-    found = {str(result["signature"]) for result in results if "signature" in result}
-    return "\n".join(["```text", *sorted(found), "```"])

@@ -6,14 +6,13 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
 
 from ...builders.core.registry import get_builder
-from ...metrics.rows import Rows
 from ..runs.config import RunConfig
-from .names import short_dataset_name, subset_name
+from ..tables import Cell, MeanScore, Table
+from .benchmarks import best_means, mean_cell, system_rows
+from .names import Place, place_of, short_dataset_name, subset_name
 from .pictures import Pictures, plot_shots, plot_transfer
 from .published import PaperRow, PublishedResult, find_published, merge_published
-from .scores import MeanScore, Place, place_of, score_title, show_table
 from .systems import Benchmark, ReportedSystem, RunCollection, system_families
-from .tables import best_means, mean_cell, system_rows
 
 #: The order of training and test sets, after domains as in MSciNLI, Table 8; others follow.
 _ORDER = (
@@ -39,12 +38,12 @@ class Comparison(NamedTuple):
 
     Attributes:
         benchmark: The test set.
-        rows: The table: for each family and value the scores, and those of papers.
+        table: For each family and value the scores, and those of papers.
         means: The scores by family and value.
     """
 
     benchmark: Benchmark
-    rows: Rows
+    table: Table
     means: dict[str, dict[int | str, dict[str, MeanScore]]]
 
 
@@ -58,7 +57,7 @@ def compare_by(field: str, collection: RunCollection) -> list[Comparison]:
     found = []
     for benchmark in collection.benchmarks:
         names = benchmark.compared
-        rows: Rows = [["system", title, "runs", *map(score_title, names)]]
+        rows: list[list[Cell]] = []
         means: dict[str, dict[int | str, dict[str, MeanScore]]] = {}
         for name, systems in system_families(benchmark.systems, field).items():
             by_value = {value_of(system.config): system for system in reversed(systems)}
@@ -72,7 +71,8 @@ def compare_by(field: str, collection: RunCollection) -> list[Comparison]:
                 rows.append([name, shown, *own[1:]])
                 rows += [[row[0], shown, *row[1:]] for row in papers]
         if means:
-            found.append(Comparison(benchmark, rows, means))
+            columns = ["system", title, "runs", *names]
+            found.append(Comparison(benchmark, Table("", columns, rows), means))
     return found
 
 
@@ -81,7 +81,7 @@ def show_compared(field: str, collection: RunCollection, pictures: Pictures) -> 
     blocks = []
     for found in compare_by(field, collection):
         benchmark = found.benchmark
-        blocks += [f"### {benchmark.name}", show_table(found.rows)]
+        blocks += [f"### {benchmark.name}", found.table.as_markdown()]
         if field == "n_shots":
             # Macro-F1 and accuracy are too much alike for one picture.
             n_scores = 2 if benchmark.metric == "pattern_accuracy" else 1
@@ -92,16 +92,16 @@ def show_compared(field: str, collection: RunCollection, pictures: Pictures) -> 
 
 
 #: Macro-F1 by training and test set, from 0 to 1, None where there is none; and the table.
-Transfer = tuple[dict[str, dict[str, float | None]], Rows]
+Transfer = tuple[dict[str, dict[str, float | None]], Table]
 
 
 def show_transfers(collection: RunCollection, pictures: Pictures) -> list[str]:
     """Report on systems that were trained on one set of rows and tested on another."""
     blocks = []
-    for name, (scores, rows) in transfer_scores(collection).items():
+    for name, (scores, table) in transfer_scores(collection).items():
         alt = f"Macro-F1 of {name} by training and test set"
         picture = pictures.add(f"transfer {name}", alt, plot_transfer(scores, title=name))
-        blocks += [f"### {name}", show_table(rows), picture]
+        blocks += [f"### {name}", table.as_markdown(), picture]
     words = "Macro-F1. Rows of a domain are the same in every test set that has it."
     return [words, *blocks] if blocks else []
 
@@ -132,15 +132,15 @@ def _transfer(
     if len(found) < 2 or len(tested) < 2:
         return None
     best = best_means([means for means, _ in found.values()], tested)
-    rows: Rows = [["trained on", *tested]]
+    rows: list[list[Cell]] = []
     scores = {}
     for train, (means, papers) in found.items():
         scores[train] = {test: means[test].mean if test in means else None for test in tested}
         rows.append([train, *(mean_cell(means, test, best) for test in tested)])
         for row in papers:
             if not row.scores.keys().isdisjoint(tested):
-                rows.append([f"*{row.source}*", *map(row.cell, tested)])
-    return scores, rows
+                rows.append([f"*{row.source}*", *map(row.scores.get, tested)])
+    return scores, Table("", ["trained on", *tested], rows)
 
 
 def _macro_f1(

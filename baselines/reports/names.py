@@ -1,4 +1,4 @@
-"""Short, distinct names of data, models and systems in a report."""
+"""Short names of data, models and systems in a report."""
 
 import itertools
 import json
@@ -8,6 +8,9 @@ from typing import Any
 
 from ...builders.core.registry import builders, get_builder
 from ..runs.config import RunConfig
+
+#: A test set by its short name, and the name of a score on it: see ``place_of``.
+Place = tuple[str, str]
 
 
 def short_dataset_name(name: str, role: str = "test") -> str:
@@ -25,6 +28,29 @@ def short_dataset_name(name: str, role: str = "test") -> str:
     if dataset in builders():
         return dataset if config in ("", get_builder(dataset).SPEC.default_config) else name
     return name.rstrip("/").rpartition("/")[2]
+
+
+def place_of(test: str, score: str) -> Place:
+    """Return the smallest test set that a score on a test set covers, and the score's name there.
+
+    The rows of a domain are the same in every config that has them.
+
+    >>> place_of("mscinli", "macro_f1 networks")
+    ('mscinli/networks', 'macro_f1')
+    """
+    dataset, _, config = test.partition("/")
+    if dataset not in builders():
+        return test, score
+    spec = get_builder(dataset).SPEC
+    if config in spec.configs and (same := spec.configs[config].test_of):
+        test = short_dataset_name(f"{dataset}/{same}")
+    name, _, domain = score.partition(" ")
+    if name == "macro_f1" and domain in spec.domains:
+        if domain in spec.configs:
+            return f"{dataset}/{domain}", name
+        if domain == "acl" and dataset != "scinli":
+            return "scinli", name
+    return test, score
 
 
 def data_name(dataset: Mapping[str, Any]) -> str:

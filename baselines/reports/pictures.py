@@ -16,7 +16,7 @@ from ...metrics.plots.figures import (
     shades,
     with_legend_above,
 )
-from .scores import MeanScore, score_title
+from ..tables import MeanScore
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -100,7 +100,7 @@ def plot_shots(
                 shots = [n for n in sorted(numbers & found.keys()) if score in found[n]]
                 means = [100 * found[n][score].mean for n in shots]
                 ends = [100 * (found[n][score].std or 0) for n in shots]
-                label = f"{name}: {score_title(score)}"
+                label = f"{name}: {score}"
                 style |= {"linestyle": line, "label": label, "mfc": fill}
                 axes.errorbar(shots, means, yerr=ends, capsize=2.5, **style)
         axes.set_xticks(sorted(numbers))

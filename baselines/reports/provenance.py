@@ -5,13 +5,12 @@ import statistics
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
-from ...metrics.rows import Rows
 from ..presets import PRESETS
+from ..tables import Cell, Table
+from .benchmarks import paper_rows
 from .names import data_name, short_dataset_name
 from .published import LATER_PAPERS, join_sources, results_apart
-from .scores import show_table
 from .systems import FinishedRun, ReportedSystem, RunCollection
-from .tables import paper_rows
 
 _COMPARED = (
     "A paper's number stands under a system only where preset, training rows, view, shots and test "
@@ -75,26 +74,30 @@ def _warnings(collection: RunCollection) -> list[str]:
 
 def show_provenance(collection: RunCollection) -> list[str]:
     """Report the runs, rows and versions that a report was made from, and what was left out."""
-    runs: Rows = [["run", "system", "seed", "commit"]]
+    runs: list[list[Cell]] = []
     versions: dict[str, set[str]] = {}
     for name, run in collection.runs:
         commit = str(run.record.get("commit") or "")
-        runs.append([f"`{run.place}`", name, run.config.seed, commit[:12] + commit[40:]])
+        runs.append([f"`{run.place}`", name, str(run.config.seed), commit[:12] + commit[40:]])
         for package, version in (run.record.get("versions") or {}).items():
             versions.setdefault(package, set()).add(str(version))
     packages = [[package, ", ".join(sorted(versions[package]))] for package in sorted(versions)]
-    tables = [runs, data_table(collection), [["package", "versions"], *packages]]
+    tables = [
+        Table("", ["run", "system", "seed", "commit"], runs),
+        data_table(collection),
+        Table("", ["package", "versions"], packages),
+    ]
     left_out, repeated = (
         [f"`{p}`" for p in c] for c in (collection.unfinished, collection.repeated)
     )
     return [
-        *(show_table(rows) for rows in tables if len(rows) > 1),
+        *(table.as_markdown() for table in tables if table.rows),
         *_list("Left out, because they are still at work or were broken off:", left_out),
         *_list("Counted once, because they repeat another run:", repeated),
     ]
 
 
-def data_table(collection: RunCollection) -> Rows:
+def data_table(collection: RunCollection) -> Table:
     """Tabulate the rows that runs were trained, validated and tested on."""
     described = [
         pair for _, run in collection.runs for pair in (run.record.get("data") or {}).items()
@@ -104,21 +107,22 @@ def data_table(collection: RunCollection) -> Rows:
         (data_name(d), str(d["split"] or what), d["rows"], str(d["version"] or ""), d["digest"])
         for what, d in described
     }
-    rows: Rows = [["dataset", "version", "split", "rows", "digest"]]
-    for name, split, n_rows, version, digest in sorted(found):
-        rows.append([name, version, split, f"{n_rows:,}", f"`{digest}`"])
-    return rows
+    rows = [
+        [name, version, split, n_rows, f"`{digest}`"]
+        for name, split, n_rows, version, digest in sorted(found)
+    ]
+    return Table("", ["dataset", "version", "split", "rows", "digest"], rows)
 
 
 def _list(title: str, lines: Sequence[str]) -> list[str]:
     return [title, "\n".join(f"- {line}" for line in lines)] if lines else []
 
 
-def cost_table(systems: Sequence[ReportedSystem]) -> Rows:
+def cost_table(systems: Sequence[ReportedSystem]) -> Table:
     """Tabulate time, speed, size and hardware of the systems, as means over their runs."""
     costs = [_costs(system) for system in systems]
     filled = [name for name in costs[0] if any(found[name] for found in costs)]
-    return [filled, *([found[name] for name in filled] for found in costs)]
+    return Table("", filled, [[found[name] for name in filled] for found in costs])
 
 
 def _costs(system: ReportedSystem) -> dict[str, str]:

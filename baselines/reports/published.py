@@ -15,8 +15,8 @@ from typing import Any, NamedTuple
 from ...builders.core.registry import builders, get_builder
 from ..presets import PRESETS
 from ..runs.config import RunConfig, TrainingSubset
-from .names import data_name, short_dataset_name
-from .scores import MeanScore, Place, place_of
+from ..tables import MeanScore
+from .names import Place, data_name, place_of, short_dataset_name
 
 #: Later papers with results on the datasets of this package, by their name in a source.
 LATER_PAPERS = {
@@ -71,11 +71,6 @@ class PublishedResult:
     note: str | None = None
     differs: str | None = None
 
-    @property
-    def decimals(self) -> int:
-        """Return the number of decimals of the paper's percentages."""
-        return _DECIMALS.get(self.source.partition(",")[0], 2)
-
     @cached_property
     def places(self) -> dict[Place, MeanScore]:
         """Return the scores by the test set that each covers: see ``place_of``."""
@@ -92,7 +87,9 @@ def published_results() -> tuple[PublishedResult, ...]:
     """
     results = json.loads((files(__package__) / "published.json").read_text(encoding="utf-8"))
     for result in results:
-        result["scores"] = {name: MeanScore(**score) for name, score in result["scores"].items()}
+        decimals = _DECIMALS.get(result["source"].partition(",")[0], 2)
+        scores = result["scores"].items()
+        result["scores"] = {name: MeanScore(**score, decimals=decimals) for name, score in scores}
         if "subset" in result:
             result["subset"] = TrainingSubset(**result["subset"], run="")
     return tuple(PublishedResult(**result) for result in results)
@@ -248,10 +245,6 @@ class PaperRow(NamedTuple):
         """Return what is odd about the results, with the table."""
         return [f"{result.source}: {result.note}" for result in self.results if result.note]
 
-    def cell(self, name: str) -> str:
-        """Write a score with the paper's decimals; empty if the tables have none."""
-        return self.scores[name].show(self.results[0].decimals) if name in self.scores else ""
-
 
 def merge_published(
     results: Iterable[PublishedResult], wanted: Mapping[Place, str]
@@ -290,7 +283,7 @@ def results_apart(test: str) -> dict[tuple[str, str], list[str]]:
     for result in published_results():
         score = result.places.get(place_of(test, "macro_f1"))
         if result.differs is not None and score is not None:
-            shown = f"{result.system} {MeanScore(score.mean).show(result.decimals)}"
+            shown = f"{result.system} {score._replace(std=None)}"
             found.setdefault((result.source, result.differs), []).append(shown)
     return found
 

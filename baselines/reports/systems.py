@@ -6,16 +6,12 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-import pyarrow as pa
-
-from ...loaders.errors import NLIHubError, PredictionsError, SourceNotFoundError, UsageError
-from ...metrics.inputs.files import read_input_file
-from ...metrics.inputs.problems import MetricInputError
+from ...loaders.errors import NLIHubError, SourceNotFoundError, UsageError
 from ..evaluation.scoring import all_scores
 from ..runs.config import CHOSEN, HyperParameters, RunConfig
 from ..runs.folder import CONFIG, METRICS, RECORD, RunFolder
+from ..tables import MeanScore, mean_scores
 from .names import benchmark_name, distinct_names, model_name, system_identity
-from .scores import MeanScore, mean_scores
 
 #: Metrics and scores by which systems are compared; the first metric that a test set has counts.
 _COMPARED = {
@@ -230,24 +226,6 @@ def _read_evaluation(folder: Path, key: str, entry: Mapping[str, Any]) -> Evalua
     if n_unanswered := int(entry["n_unanswered"]):
         scores["unanswered"] = n_unanswered / dataset["rows"]
     return Evaluation(key, entry["test"], dataset, folder / entry["predictions"], metrics, scores)
-
-
-def read_run_columns(file: Path, *columns: str) -> pa.Table:
-    """Read a file of rows of a run, which must have some columns.
-
-    Raises:
-        PredictionsError: The file cannot be read, or lacks a column.
-    """
-    try:
-        table = read_input_file(file)
-    except (MetricInputError, OSError) as error:
-        raise PredictionsError(f"{file} cannot be read: {error}") from None
-    if missing := [name for name in columns if name not in table.column_names]:
-        listed = ", ".join(table.column_names)
-        raise PredictionsError(
-            f"{file}: the column {', '.join(missing)} is missing; the columns are {listed}."
-        )
-    return table
 
 
 def _systems(runs: Iterable[FinishedRun]) -> tuple[ReportedSystem, ...]:

@@ -5,19 +5,20 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+import pyarrow.parquet as pq
+
 from ...loaders.atomic_write import whole_folder
-from ...loaders.errors import OutputError, PredictionsError, UsageError
+from ...loaders.errors import OutputError, UsageError
 from ...loaders.json_text import parse_json
-from ...metrics.functional import MetricInputError, cartography
-from ...metrics.rows import Rows
+from ...metrics.functional import cartography
 from ..runs.folder import DYNAMICS, LOG
+from ..tables import Cell, Table
 from .benchmarks import show_benchmark
 from .comparisons import show_compared, show_transfers
 from .names import short_dataset_name
 from .pictures import N_SYSTEMS, Pictures, plot_learning, plot_training_map
 from .provenance import cost_table, show_comparability, show_provenance
-from .scores import show_table
-from .systems import FinishedRun, RunCollection, collect_runs, read_run_columns
+from .systems import FinishedRun, RunCollection, collect_runs
 
 FILE_NAME = "report.md"
 
@@ -79,7 +80,7 @@ def _text(collection: RunCollection, pictures: Pictures) -> str:
         "Few shots": show_compared("n_shots", collection, pictures),
         "Parts of the training rows": show_compared("subset", collection, pictures),
         "Training": _show_training(collection, pictures),
-        "What it took": [show_table(cost_table(collection.systems))],
+        "What it took": [cost_table(collection.systems).as_markdown()],
         "What can be compared with the papers": show_comparability(collection),
         "How it was made": show_provenance(collection),
     }
@@ -145,7 +146,7 @@ def _learning_curve(run: FinishedRun) -> dict[int, float]:
 def _show_maps(collection: RunCollection, pictures: Pictures) -> list[str]:
     """Report a map of the rows of each system's first run, if it was trained on all rows."""
     head = ["system", "seed", "training rows", "epochs", "confidence", "variability"]
-    rows: Rows = [head]
+    rows: list[list[Cell]] = []
     shown = []
     for system in collection.systems:
         # Parts and shots are chosen rows: their map says nothing of the training set.
@@ -156,11 +157,12 @@ def _show_maps(collection: RunCollection, pictures: Pictures) -> list[str]:
             continue
         n_rows, seed = result["n_groups"], run.config.seed
         means = [f"{result[key]:.3f}" for key in ("confidence", "variability")]
-        rows.append([name, seed, f"{n_rows:,}", result["n_samples"] // n_rows, *means])
+        rows.append([name, str(seed), n_rows, result["n_samples"] // n_rows, *means])
         alt = f"Training rows of {name}, seed {seed}, by confidence and variability"
         figure = plot_training_map(result, title=name)
         shown.append(pictures.add(f"training map {name}", alt, figure))
-    return ["### Maps of the training rows", _MAPS, show_table(rows), *shown] if shown else []
+    table = Table("", head, rows).as_markdown()
+    return ["### Maps of the training rows", _MAPS, table, *shown] if shown else []
 
 
 def _training_map(run: FinishedRun) -> Mapping[str, Any] | None:
@@ -171,9 +173,6 @@ def _training_map(run: FinishedRun) -> Mapping[str, Any] | None:
     path = run.folder / DYNAMICS
     if not path.is_file():
         return None
-    table = read_run_columns(path, "id", "probability")
-    try:
-        found = cartography(table["probability"], groups=table["id"])
-    except MetricInputError as error:
-        raise PredictionsError(f"{path}: {error}") from None
+    table = pq.read_table(path)
+    found = cartography(table["probability"], groups=table["id"])
     return found if found["n_samples"] > found["n_groups"] else None

@@ -34,8 +34,7 @@ MAKERS = {
     "examples": "from_versions",
     "scores": "from_systems",
     "shots": "from_systems",
-    "agreement": "from_people",
-    "errors": "from_people",
+    "people": "from_people",
     "lexicon": "from_package",
     "none": None,
 }

@@ -1,26 +1,26 @@
 """Entries that show what this package holds: phrases, settings, prompts."""
 
-import dataclasses
 from collections.abc import Callable, Mapping
+from dataclasses import asdict
 from typing import Any
 
 from ...builders.procedures.abstracts.generate.generate import GenerationSettings
 from ...builders.procedures.abstracts.mechanisms.mechanism import read_phrases
 from ...builders.procedures.papers.recipe import LinkingPhrases
 from ..systems.prompting.prompts import FORMS, get_prompt
+from ..tables import Table
 from .entries import Entry
 from .inputs import Inputs
-from .tables import Options, Reproduced, Table, compare_numbers
+from .tables import Reproduced, compare_numbers
 
 #: Tables that show a list, and its sizes or settings by the paper's names.
 _Lexicon = tuple[list[Table], Mapping[str, Any]]
 
 
-def make_lexicon(entry: Entry, inputs: Inputs, options: Options) -> Reproduced:
+def make_lexicon(entry: Entry, inputs: Inputs) -> Reproduced:
     """Show a list that the package holds, its size or settings beside the paper's."""
     tables, ours = _LEXICONS[entry.options["of"]]()
-    compared = compare_numbers("Compared", entry.numbers, ours)
-    return Reproduced([*tables, compared], used=set(entry.numbers))
+    return Reproduced([*tables, compare_numbers(entry.numbers, ours)], used=set(entry.numbers))
 
 
 def _linking_phrases() -> _Lexicon:
@@ -31,14 +31,12 @@ def _linking_phrases() -> _Lexicon:
 
 
 def _conclusion_phrases() -> _Lexicon:
-    by_set = read_phrases().values()
-    phrases = [phrase for of_set in by_set for phrase in of_set]
-    rows = [[phrase] for phrase in phrases]
-    return [Table("Conclusion phrases", ("phrase",), rows)], {"phrases": len(phrases)}
+    rows = [[phrase] for phrases in read_phrases().values() for phrase in phrases]
+    return [Table("Conclusion phrases", ("phrase",), rows)], {"phrases": len(rows)}
 
 
 def _decoding() -> _Lexicon:
-    settings = dataclasses.asdict(GenerationSettings()).items()
+    settings = asdict(GenerationSettings()).items()
     return [], {name: str(v) if isinstance(v, bool) else v for name, v in settings}
 
 

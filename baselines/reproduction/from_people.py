@@ -1,43 +1,22 @@
 """Entries that people's answers to annotation batches give."""
 
-from collections.abc import Sequence
-from pathlib import Path
-
-from ...builders.annotation.agreement import (
-    CodeTally,
-    Quality,
-    Review,
-    Share,
-)
+from ...builders.annotation.agreement import CodeTally, Quality, Review, Share
 from ...builders.annotation.pattern_labels import PatternValidation
 from ...builders.annotation.task import review
 from ...loaders.errors import UsageError
 from .entries import Entry
 from .inputs import Inputs
-from .tables import Options, Reproduced, compare_numbers
+from .tables import Reproduced, compare_numbers
 
 
-def make_agreement(entry: Entry, inputs: Inputs, options: Options) -> Reproduced:
-    """Review annotation batches, the paper's figures beside ours.
-
-    Raises:
-        UsageError: There are several folders of batches, or they ask another question.
-        AnnotationError: The batches or the answers are malformed.
-    """
-    return _compare(entry, "Agreement", inputs["annotation batches"])
-
-
-def make_errors(entry: Entry, inputs: Inputs, options: Options) -> Reproduced:
-    """Tally the codes that people gave to errors, the paper's shares beside ours.
+def make_people(entry: Entry, inputs: Inputs) -> Reproduced:
+    """Review annotation batches or coded errors, the paper's figures beside ours.
 
     Raises:
-        UsageError: There are several folders of errors.
-        AnnotationError: The folder, or an answer in it, is malformed.
+        UsageError: There are several folders, or they ask another question.
+        AnnotationError: A folder, or an answer in it, is malformed.
     """
-    return _compare(entry, "Errors", inputs["coded errors"])
-
-
-def _compare(entry: Entry, title: str, folders: Sequence[Path]) -> Reproduced:
+    folders = inputs["coded errors" if "codes" in entry.needs else "annotation batches"]
     if len(folders) > 1:
         listed = ", ".join(map(str, folders))
         raise UsageError(f"{entry.id} is measured on one folder, not on {listed}.")
@@ -45,13 +24,11 @@ def _compare(entry: Entry, title: str, folders: Sequence[Path]) -> Reproduced:
     if entry.numbers and not entry.numbers.keys() & ours.keys():
         raise UsageError(f"{folders[0]} asks another question than {entry.id}.")
     known = {name: value for name, value in ours.items() if value is not None}
-    table = compare_numbers(title, entry.numbers, known)
+    table = compare_numbers(entry.numbers, known)
     return Reproduced([table], [f"Ours: {folders[0]}."], set(entry.numbers))
 
 
-def _figures(
-    found: Review | Quality | PatternValidation | CodeTally,
-) -> dict[str, float | None]:
+def _figures(found: Review | Quality | PatternValidation | CodeTally) -> dict[str, float | None]:
     """Return what people's answers come to, under the names that the entries give it."""
     if isinstance(found, CodeTally):
         codes = {f"{code} %": _percent(share) for code, share in found.codes.items()}
@@ -63,13 +40,13 @@ def _figures(
             "unanimous with the original label %": _percent(found.unanimous.before),
             "the same, of validated patterns %": _percent(found.unanimous.after),
         }
-    kappa = {"Fleiss' kappa": _number(found.agreement.kappa)}
+    agreement = found.agreement
+    kappa = {"Fleiss' kappa": _number(agreement.kappa)}
     if isinstance(found, Quality):
         true = {name: verdict.as_expected for name, verdict in found.strategies.items()}
         true["all"] = found.negatives.as_expected
         shares = {f"true negatives %, {name}": _percent(share) for name, share in true.items()}
         return {"pairs": found.negatives.n_pairs, **shares, **kappa}
-    agreement = found.agreement
     confirmed = {"all": agreement.overall, **agreement.by_class, **agreement.by_domain}
     return {
         "pairs annotated": agreement.overall.of,

@@ -1,7 +1,6 @@
 """Entries on systems: scores and pictures of predictions, results or runs, beside the paper's."""
 
 import json
-import tempfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -9,13 +8,16 @@ from typing import Any
 
 from ...builders.core.registry import builders, get_builder
 from ...loaders.errors import PredictionsError, UsageError, needs_extra
-from ..evaluation.score import plot, score_one
+from ..evaluation.plot import draw
+from ..evaluation.score import score_one
 from ..evaluation.scoring import all_scores
 from ..reports.comparisons import compare_by
 from ..reports.names import (
+    Place,
     benchmark_name,
     data_name,
     describe_training,
+    place_of,
     short_dataset_name,
     subset_name,
 )
@@ -26,11 +28,11 @@ from ..reports.published import (
     published_results,
     split_source,
 )
-from ..reports.scores import MeanScore, Place, full_title, mean_scores, place_of
 from ..reports.systems import collect_runs
+from ..tables import Cell, MeanScore, Table, mean_scores
 from .entries import Entry
 from .inputs import Inputs
-from .tables import Cell, Options, Percent, Reproduced, Table
+from .tables import Reproduced
 
 #: By name of the metric, the result of a run.
 _Metrics = Mapping[str, Mapping[str, Any]]
@@ -51,14 +53,14 @@ class ScoredSystem:
     """
 
     name: str
-    trained_on: str
+    trained_on: str = ""
     n_runs: int = 1
     scores: dict[Place, MeanScore] = field(default_factory=dict)
     datasets: list[Mapping[str, Any]] = field(default_factory=list)
     results: _Metrics = field(default_factory=dict)
 
 
-def make_scores(entry: Entry, inputs: Inputs, options: Options) -> Reproduced:
+def make_scores(entry: Entry, inputs: Inputs) -> Reproduced:
     """Show scores of systems beside the paper's, and the picture of a figure.
 
     Raises:
@@ -68,7 +70,7 @@ def make_scores(entry: Entry, inputs: Inputs, options: Options) -> Reproduced:
     sources = set(entry.options.get("from", [entry.source]))
     published = [r for r in published_results() if sources & set(split_source(r.source))]
     places = _places(entry, published)
-    found = list(_read_systems(entry, {test for test, _ in places}, inputs, options))
+    found = list(_read_systems(entry, {test for test, _ in places}, inputs))
     systems = [system for system in found if system.datasets]
     others = [f"Left out: {s.name}, tested on another dataset." for s in found if not s.datasets]
     if not systems:
@@ -86,12 +88,13 @@ def make_scores(entry: Entry, inputs: Inputs, options: Options) -> Reproduced:
         ["paper", *key, *map(cells.get, places)] for key, cells in _paper_rows(published).items()
     ]
     for system, scores in zip(systems, ours, strict=True):
-        cells = (Percent(scores[place]) if place in scores else None for place in places)
-        rows.append(["ours", system.name, system.trained_on, system.n_runs, *cells])
+        facts = system.name, system.trained_on, system.n_runs
+        rows.append(["ours", *facts, *map(scores.get, places)])
     are_many = len({test for test, _ in places}) > 1
-    titles = [f"{test}: " * are_many + full_title(name) for test, name in places]
-    columns = ("", "system", "trained on", "runs", *titles)
-    table = Table(f"{entry.source}: percentages", columns, rows)
+    titles = [f"{test}: " * are_many + name for test, name in places]
+    table = Table(
+        f"{entry.source}: percentages", ["", "system", "trained on", "runs", *titles], rows
+    )
     result = Reproduced([table], [*_notes(places, systems), *others])
     if pictured:
         result.notes.append(f"The picture shows {', '.join(system.name for system in pictured)}.")
@@ -99,76 +102,66 @@ def make_scores(entry: Entry, inputs: Inputs, options: Options) -> Reproduced:
     return result
 
 
-def _read_systems(
-    entry: Entry, tests: set[str], inputs: Inputs, options: Options
-) -> Iterator[ScoredSystem]:
+def _read_systems(entry: Entry, tests: set[str], inputs: Inputs) -> Iterator[ScoredSystem]:
     """Yield all systems that are at hand, with the scores on the entry's test sets."""
     files = [*inputs["results"], *inputs["predictions"]]
     stems = [path.stem for path in files]
     for path in files:
-        name = path.stem if stems.count(path.stem) == 1 else str(path)
+        system = ScoredSystem(path.stem if stems.count(path.stem) == 1 else str(path))
         if path in inputs["results"]:
             found = json.loads(path.read_text(encoding="utf-8"))
         else:
-            found = _score(entry, path, inputs, options)
+            found = score_one(
+                path,
+                str(next(iter(inputs["version"]), entry.dataset)),
+                config=inputs.config,
+                split=next(iter(inputs.splits), None),
+                folder=None if inputs["version"] else inputs.sources,
+                by=entry.options.get("by", ()),
+            )
         try:
-            metrics = found["metrics"]
-            yield _scored(entry, tests, name, "", [(found["dataset"], [metrics], metrics)])
+            _add_scores(system, entry, tests, found["dataset"], [found["metrics"]])
         except (KeyError, TypeError, AttributeError) as error:
             raise UsageError(
-                f"The result {name} is malformed ({error!r}); expected what nlihub score --json "
-                "says."
+                f"The result {system.name} is malformed ({error!r}); expected what nlihub score "
+                "--json says."
             ) from None
+        yield system
     if not inputs["runs"]:
         return
     collection = collect_runs(inputs["runs"])
-    for system in collection.systems:
-        evaluated = [
-            (b.dataset, [e.metrics for e in runs.values()], b.middle_run(system).metrics)
-            for b in collection.benchmarks
-            if (runs := b.evaluations(system))
-        ]
-        config = system.config
+    for one in collection.systems:
+        config = one.config
         train = short_dataset_name(config.train, "train") if config.train else None
         trained = describe_training(train, config.view, config.n_shots, subset_name(config))
-        yield _scored(entry, tests, system.name, trained, evaluated)
+        system = ScoredSystem(one.name, trained)
+        for benchmark in collection.benchmarks:
+            if runs := benchmark.evaluations(one):
+                metrics = [evaluation.metrics for evaluation in runs.values()]
+                shown = benchmark.middle_run(one).metrics
+                _add_scores(system, entry, tests, benchmark.dataset, metrics, shown)
+        yield system
 
 
-def _scored(
+def _add_scores(
+    system: ScoredSystem,
     entry: Entry,
     tests: set[str],
-    name: str,
-    trained_on: str,
-    evaluated: Iterable[tuple[Mapping[str, Any], Sequence[_Metrics], _Metrics]],
-) -> ScoredSystem:
-    """Make a system of its test sets, the metrics of its runs on each, and those of one of them."""
-    system = ScoredSystem(name, trained_on)
-    for dataset, runs, shown in evaluated:
-        if _is_of(entry, tests, dataset, runs[0]):
-            means = mean_scores([all_scores(metrics) for metrics in runs])
-            system.scores |= {place_of(data_name(dataset), n): mean for n, mean in means.items()}
-            system.datasets.append(dataset)
-            system.results, system.n_runs = shown, len(runs)
-    return system
-
-
-def _score(entry: Entry, path: Path, inputs: Inputs, options: Options) -> dict[str, Any]:
-    dataset, folder = entry.dataset, next(iter(inputs["source files"]), None)
-    if inputs["version"]:
-        dataset, folder = str(inputs["version"][0]), None
-    by = entry.options.get("by", ())
-    split = next(iter(options.splits), None)
-    return score_one(path, dataset, config=options.config, split=split, folder=folder, by=by)
-
-
-def _is_of(
-    entry: Entry, tests: set[str], dataset: Mapping[str, Any], metrics: Mapping[str, Any]
-) -> bool:
-    """Return whether a test set is one of an entry's, or one of no paper with the same labels."""
+    dataset: Mapping[str, Any],
+    runs: Sequence[_Metrics],
+    shown: _Metrics | None = None,
+) -> None:
+    """Add the scores of runs on a test set: one of the entry's, or of no paper and its labels."""
     if dataset["name"] in builders() and get_builder(dataset["name"]).SPEC.published:
-        return dataset["name"] == entry.dataset or place_of(data_name(dataset), "")[0] in tests
-    labels = get_builder(entry.dataset).SPEC.labels
-    return set(metrics["nli_report"]["per_class"]) == set(labels)
+        is_of_tests = place_of(data_name(dataset), "")[0] in tests
+        if dataset["name"] != entry.dataset and not is_of_tests:
+            return
+    elif set(runs[0]["nli_report"]["per_class"]) != set(get_builder(entry.dataset).SPEC.labels):
+        return
+    means = mean_scores([all_scores(metrics) for metrics in runs])
+    system.scores |= {place_of(data_name(dataset), name): mean for name, mean in means.items()}
+    system.datasets.append(dataset)
+    system.results, system.n_runs = shown or runs[0], len(runs)
 
 
 def _places(entry: Entry, published: Iterable[PublishedResult]) -> list[Place]:
@@ -184,14 +177,13 @@ def _places(entry: Entry, published: Iterable[PublishedResult]) -> list[Place]:
 
 def _paper_rows(
     published: Iterable[PublishedResult],
-) -> dict[tuple[str, str, int | None], dict[Place, Percent]]:
+) -> dict[tuple[str, str, int | None], dict[Place, MeanScore]]:
     """Merge published results of a system, trained on the same rows, into one row."""
-    rows: dict[tuple[str, str, int | None], dict[Place, Percent]] = {}
+    rows: dict[tuple[str, str, int | None], dict[Place, MeanScore]] = {}
     for result in published:
         trained = describe_training(result.train, result.view, result.n_shots)
-        cells = {p: Percent(found, result.decimals) for p, found in result.places.items()}
-        row = rows.setdefault((result.system, trained, result.n_runs), {})
-        row |= {place: cell for place, cell in cells.items() if place not in row}
+        key = result.system, trained, result.n_runs
+        rows[key] = result.places | rows.get(key, {})
     return rows
 
 
@@ -204,7 +196,7 @@ def _in_columns(system: ScoredSystem, places: Sequence[Place]) -> dict[Place, Me
     return {place: by_name[place[1]] for place in places if place[1] in by_name}
 
 
-def _notes(places: Iterable[Place], systems: Iterable[ScoredSystem]) -> Iterable[str]:
+def _notes(places: Iterable[Place], systems: Iterable[ScoredSystem]) -> Iterator[str]:
     """Say what our test sets are, and where they are not the papers'."""
     tests = {test for test, _ in places}
     datasets = {str(d["digest"]): d for system in systems for d in system.datasets}
@@ -230,24 +222,20 @@ def _pictured(entry: Entry, systems: Sequence[ScoredSystem]) -> Sequence[ScoredS
     return systems[:1]
 
 
-@needs_extra("plots", "A picture")
 def _draw(entry: Entry, pictured: Sequence[ScoredSystem], output: Path) -> None:
-    """Draw the picture of a figure with ``nlihub plot``."""
+    """Draw the picture of a figure as ``nlihub plot`` does."""
     options = dict(entry.options["picture"])
     kind, values = options.pop("kind"), options.pop("values", None)
-    with tempfile.TemporaryDirectory() as folder:
-        files = [Path(folder) / f"{number}.json" for number in range(len(pictured))]
-        for file, system in zip(files, pictured, strict=True):
-            metrics = dict(system.results)
-            if values is not None:  # of a breakdown, these alone
-                by = metrics["nli_report"]["by"].items()
-                shown = {column: {v: p[v] for v in values if v in p} for column, p in by}
-                metrics["nli_report"] = {**metrics["nli_report"], "by": shown}
-            file.write_text(json.dumps({"metrics": metrics}), encoding="utf-8")
-        plot(kind, files, output, names=[system.name for system in pictured], **options)
+    results = {system.name: system.results for system in pictured}
+    if values is not None:  # of a breakdown, these alone
+        for name, metrics in results.items():
+            by = metrics["nli_report"]["by"].items()
+            shown = {column: {v: p[v] for v in values if v in p} for column, p in by}
+            results[name] = {**metrics, "nli_report": {**metrics["nli_report"], "by": shown}}
+    draw(kind, results, output, **options)
 
 
-def make_shots(entry: Entry, inputs: Inputs, options: Options) -> Reproduced:
+def make_shots(entry: Entry, inputs: Inputs) -> Reproduced:
     """Show scores by the number of shots, as a report on the runs does.
 
     Raises:
@@ -259,16 +247,13 @@ def make_shots(entry: Entry, inputs: Inputs, options: Options) -> Reproduced:
             f"{', '.join(map(str, inputs['runs']))}: no system has runs with several numbers of "
             f"shots. Make them: {entry.commands[0]}."
         )
-    tables = [
-        Table(f"Ours on {found.benchmark.name}", tuple(found.rows[0]), found.rows[1:])
-        for found in compared
-    ]
 
-    def draw(output: Path) -> None:
-        with needs_extra("plots", "A picture"):
-            from ...metrics.plots.figures import save_figure
+    @needs_extra("plots", "A picture")
+    def draw_shots(output: Path) -> None:
+        from ...metrics.plots.figures import save_figure
 
-            first = compared[0]
-            save_figure(plot_shots(first.means, first.benchmark.compared[:1]), output)
+        first = compared[0]
+        save_figure(plot_shots(first.means, first.benchmark.compared[:1]), output)
 
-    return Reproduced(tables, draw=draw)
+    tables = [f.table._replace(title=f"Ours on {f.benchmark.name}") for f in compared]
+    return Reproduced(tables, draw=draw_shots)

@@ -1,29 +1,45 @@
 """Entries that are measured on a built version: counts, texts, vocabularies, examples."""
 
-from collections.abc import Callable, Mapping
-from functools import partial
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from ...builders.core.registry import get_builder
+from ...builders.core.spec import DatasetSpec
 from ...builders.statistics.counts import count_rows
 from ...builders.statistics.negatives import PUBLISHED_CATEGORIES, count_possible_negatives
 from ...builders.statistics.parses import parse_texts
-from ...builders.statistics.texts import (
-    compare_vocabularies,
-    describe_texts,
-    published_texts,
-)
+from ...builders.statistics.texts import compare_vocabularies, describe_texts, published_texts
 from ...builders.versions.open import open_version
 from ...builders.versions.row_tables import open_rows
 from ...builders.versions.version import BuiltVersion
 from ...loaders.errors import UnmeasuredError, UsageError, needs_extra
+from ..tables import Table
 from .entries import Entry
 from .inputs import Inputs
-from .tables import Options, Reproduced, Table, compare
+from .tables import Reproduced, compare
 
 
-def make_statistics(entry: Entry, inputs: Inputs, options: Options) -> Reproduced:
+class _Subject(NamedTuple):
+    """The rows to measure: an entry, a version, its config, and the address of a parser."""
+
+    entry: Entry
+    version: BuiltVersion
+    config: str
+    parser: str | None
+
+    @property
+    def spec(self) -> DatasetSpec:
+        return get_builder(self.entry.dataset).SPEC
+
+    def describe(self) -> str:
+        manifest = self.version.manifest
+        splits = manifest.configs[self.config].items()
+        rows = ", ".join(f"{name} {split.rows:,}" for name, split in splits)
+        return f"Ours: {manifest.dataset} {manifest.version}, {self.config}: {rows} rows."
+
+
+def make_statistics(entry: Entry, inputs: Inputs) -> Reproduced:
     """Measure an entry's parts on a version, the paper's figures beside ours.
 
     Raises:
@@ -32,19 +48,19 @@ def make_statistics(entry: Entry, inputs: Inputs, options: Options) -> Reproduce
         VerificationError: A file of the version was changed since it was built.
         NLIHubError: The sources are missing, or not those of the dataset.
     """
-    version, config = _open(entry, inputs, options)
-    result = Reproduced(notes=[_describe(version, config)])
-    if version.manifest.dataset != entry.dataset:
+    subject = _open(entry, inputs)
+    result = Reproduced(notes=[subject.describe()])
+    if subject.version.manifest.dataset != entry.dataset:
         result.notes.append(
             f"Ours is another dataset than the paper's {entry.dataset}, so its numbers differ."
         )
     for part in entry.options["parts"]:
-        _PARTS[part](result, entry, version, config, options.parser)
+        result.tables += _PARTS[part](subject, result)
     return result
 
 
-def _open(entry: Entry, inputs: Inputs, options: Options) -> tuple[BuiltVersion, str]:
-    """Open the version given, or built from the sources; return it with the config to measure."""
+def _open(entry: Entry, inputs: Inputs) -> _Subject:
+    """Open the version given, or built from the sources, and choose the config to measure."""
     spec, versions = get_builder(entry.dataset).SPEC, inputs["version"]
     if len(versions) > 1:
         listed = ", ".join(map(str, versions))
@@ -52,8 +68,7 @@ def _open(entry: Entry, inputs: Inputs, options: Options) -> tuple[BuiltVersion,
     if versions:
         version = BuiltVersion(versions[0]).require_whole()
     else:
-        sources = next(iter(inputs["source files"]), None)
-        version = open_version(entry.dataset, folder=sources, splits=options.splits)
+        version = open_version(entry.dataset, folder=inputs.sources, splits=inputs.splits)
     manifest = version.manifest
     if tuple(manifest.labels) != tuple(spec.labels):
         raise UsageError(
@@ -61,55 +76,45 @@ def _open(entry: Entry, inputs: Inputs, options: Options) -> tuple[BuiltVersion,
             f"{', '.join(manifest.labels)}; {entry.id} needs those of {entry.dataset}, "
             f"{', '.join(spec.labels)}. Name another folder."
         )
-    wanted, configs = entry.options.get("config"), list(manifest.configs)
-    if wanted in configs:
-        return version, str(wanted)
-    if wanted is not None and manifest.dataset == entry.dataset:
-        raise UsageError(
-            f"{version.folder} has the configs {', '.join(configs)}; {entry.id} shows {wanted}. "
-            "Build that config too."
-        )
-    return version, version.main_config
+    config = entry.options.get("config", version.main_config)
+    if config not in manifest.configs:
+        if manifest.dataset == entry.dataset:
+            raise UsageError(
+                f"{version.folder} has the configs {', '.join(manifest.configs)}; {entry.id} shows "
+                f"{config}. Build that config too."
+            )
+        config = version.main_config
+    return _Subject(entry, version, config, inputs.parser)
 
 
-def _describe(version: BuiltVersion, config: str) -> str:
-    manifest = version.manifest
-    rows = ", ".join(f"{name} {split.rows:,}" for name, split in manifest.configs[config].items())
-    return f"Ours: {manifest.dataset} {manifest.version}, {config}: {rows} rows."
-
-
-def _add_counts(
-    result: Reproduced, entry: Entry, version: BuiltVersion, config: str, parser: str | None
-) -> None:
-    spec = get_builder(entry.dataset).SPEC
-    published = spec.published.get(entry.options.get("config", spec.default_config), {})
-    unit = entry.options.get("unit", "rows")
-    for name in entry.options["by"]:
+def _counts(subject: _Subject, result: Reproduced) -> Iterator[Table]:
+    options, numbers, spec = subject.entry.options, subject.entry.numbers, subject.spec
+    published = spec.published.get(options.get("config", spec.default_config), {})
+    unit = options.get("unit", "rows")
+    for name in options["by"]:
         rows, shares = [], []
-        with open_rows(version) as tables:
-            counts = count_rows(tables, config, [name], published)
+        with open_rows(subject.version) as tables:
+            counts = count_rows(tables, subject.config, [name], published)
         for count in counts:
             value, cells = ", ".join(map(str, count.value)), (count.split, *count.value)
             result.used |= {value, f"{value} %"}
             if unit == "rows":
                 rows.append((*cells, count.published, count.rows))
             else:
-                rows.append((*cells, entry.numbers.get(value), count.groups))
+                rows.append((*cells, numbers.get(value), count.groups))
             # Of the rows with the same first value, as a paper prints them.
             alike = (c.rows for c in counts if (c.split, *c.value)[:-1] == cells[:-1])
             share = round(100 * count.rows / sum(alike), 1)
-            shares.append((*cells, entry.numbers.get(f"{value} %"), share))
+            shares.append((*cells, numbers.get(f"{value} %"), share))
         head = ("split", *name.split("+"))
-        result.tables.append(compare(f"{unit.capitalize()} by {name}", head, rows))
+        yield compare(f"{unit.capitalize()} by {name}", head, rows)
         if any(paper is not None for *_, paper, _ in shares):
-            result.tables.append(compare(f"Shares by {name}, %", head, shares))
+            yield compare(f"Shares by {name}, %", head, shares)
 
 
-def _add_texts(
-    result: Reproduced, entry: Entry, version: BuiltVersion, config: str, parser: str | None
-) -> None:
+def _texts(subject: _Subject, result: Reproduced) -> Iterator[Table]:
     def published(part: str) -> Mapping[str, float]:
-        return published_texts(entry.dataset, get_builder(entry.dataset).SPEC.default_config, part)
+        return published_texts(subject.entry.dataset, subject.spec.default_config, part)
 
     figures = {
         "premise_tokens": "words of a premise",
@@ -118,66 +123,66 @@ def _add_texts(
     }
     rows = [
         (text.part, title, published(text.part).get(name), getattr(text, name))
-        for text in describe_texts(version, config)
+        for text in describe_texts(subject.version, subject.config)
         for name, title in figures.items()
     ]
-    if parser is None:
+    if subject.parser is None:
         result.notes.append("S roots were not measured: name a CoreNLP server with --parser URL.")
     else:
-        for roots in parse_texts(version, config, parser).roots:
+        for roots in parse_texts(subject.version, subject.config, subject.parser).roots:
             for side, ours in (("premise", roots.premise), ("hypothesis", roots.hypothesis)):
                 theirs = published(roots.part).get(f"{side}_s_roots")
                 rows.append((roots.part, f"S roots of a {side} %", theirs, ours.s_roots))
-    result.tables.append(compare("Texts", ("rows of", "what"), rows))
+    yield compare("Texts", ("rows of", "what"), rows)
 
 
-def _add_vocabularies(
-    result: Reproduced, entry: Entry, version: BuiltVersion, config: str, parser: str | None
-) -> None:
+def _vocabularies(subject: _Subject, result: Reproduced) -> Iterator[Table]:
     rows = [
         (", ".join(pair.domains), pair.published_cosine, round(pair.cosine, 4))
-        for pair in compare_vocabularies(version, config).shared
+        for pair in compare_vocabularies(subject.version, subject.config).shared
     ]
-    result.tables.append(compare("Cosine of the vocabularies", ("domains",), rows))
+    yield compare("Cosine of the vocabularies", ("domains",), rows)
 
 
-def _add_possible_negatives(
-    result: Reproduced, entry: Entry, version: BuiltVersion, config: str, parser: str | None
-) -> None:
-    with open_rows(version) as tables:
-        counts = count_possible_negatives(tables, config)
+def _possible_negatives(subject: _Subject, result: Reproduced) -> Iterator[Table]:
+    with open_rows(subject.version) as tables:
+        counts = count_possible_negatives(tables, subject.config)
     if not counts:
         raise UnmeasuredError(
-            f"{version.manifest.dataset} has no split besides train with positives and negatives."
+            f"{subject.version.manifest.dataset} has no split besides train with positives and "
+            "negatives."
         )
-    papers = {
-        c.split: PUBLISHED_CATEGORIES.get((entry.dataset, "full", c.split), {}) for c in counts
-    }
-    rows = [(c.split, c.n_categories, papers[c.split].get(c.n_categories), c.share) for c in counts]
-    result.tables.append(compare("Share of mechanisms, %", ("split", "kinds of negatives"), rows))
+
+    def published(split: str) -> Mapping[int, float]:
+        return PUBLISHED_CATEGORIES.get((subject.entry.dataset, "full", split), {})
+
     first = counts[0].split
-    ours = {count.n_categories: count.share / 100 for count in counts if count.split == first}
-    result.notes.append(f"The picture shows {first}.")
-    result.draw = partial(_draw_shares, ours, {n: one / 100 for n, one in papers[first].items()})
 
-
-def _draw_shares(shares: Mapping[int, float], published: Mapping[int, float], output: Path) -> None:
-    with needs_extra("plots", "A picture"):
+    @needs_extra("plots", "A picture")
+    def draw(output: Path) -> None:
         from ...metrics.plots import plot_possible_perturbations, save_figure
 
-        save_figure(plot_possible_perturbations(shares, published=published or None), output)
+        ours = {count.n_categories: count.share / 100 for count in counts if count.split == first}
+        papers = {n: share / 100 for n, share in published(first).items()}
+        save_figure(plot_possible_perturbations(ours, published=papers or None), output)
+
+    result.notes.append(f"The picture shows {first}.")
+    result.draw = draw
+    rows = [
+        (c.split, c.n_categories, published(c.split).get(c.n_categories), c.share) for c in counts
+    ]
+    yield compare("Share of mechanisms, %", ("split", "kinds of negatives"), rows)
 
 
-_Add = Callable[[Reproduced, Entry, BuiltVersion, str, str | None], None]
-_PARTS: Mapping[str, _Add] = {
-    "counts": _add_counts,
-    "texts": _add_texts,
-    "vocabularies": _add_vocabularies,
-    "possible_negatives": _add_possible_negatives,
+_PARTS: Mapping[str, Callable[[_Subject, Reproduced], Iterator[Table]]] = {
+    "counts": _counts,
+    "texts": _texts,
+    "vocabularies": _vocabularies,
+    "possible_negatives": _possible_negatives,
 }
 
 
-def make_examples(entry: Entry, inputs: Inputs, options: Options) -> Reproduced:
+def make_examples(entry: Entry, inputs: Inputs) -> Reproduced:
     """Show rows of a version: of some groups, or the first of each value of a column.
 
     Raises:
@@ -185,11 +190,12 @@ def make_examples(entry: Entry, inputs: Inputs, options: Options) -> Reproduced:
         VerificationError: A file of the version was changed since it was built.
         NLIHubError: The sources are missing, or not those of the dataset.
     """
-    version, config = _open(entry, inputs, options)
-    columns, splits = list(entry.options["columns"]), version.manifest.configs[config]
+    subject = _open(entry, inputs)
+    version, columns = subject.version, list(entry.options["columns"])
+    splits = version.manifest.configs[subject.config]
     split = "test" if "test" in splits else next(iter(splits))
-    rows = version.table(config, split, columns=list(dict.fromkeys([*columns, "group", "label"])))
-    chosen = _choose(entry.options, rows.to_pylist())
+    read = list(dict.fromkeys([*columns, "group", "label"]))
+    chosen = _choose(entry.options, version.table(subject.config, split, columns=read).to_pylist())
     if not chosen:
         raise UsageError(
             f"{version.folder} has no row of the groups {', '.join(entry.options['groups'])} in "
@@ -200,7 +206,7 @@ def make_examples(entry: Entry, inputs: Inputs, options: Options) -> Reproduced:
         [labels[row[name]] if name == "label" else row[name] for name in columns] for row in chosen
     ]
     title = f"Rows of {version.manifest.dataset}, {split}"
-    return Reproduced([Table(title, columns, cells)], [_describe(version, config)])
+    return Reproduced([Table(title, columns, cells)], [subject.describe()])
 
 
 def _choose(options: Mapping[str, Any], rows: list[dict[str, Any]]) -> list[dict[str, Any]]:

@@ -1,6 +1,7 @@
 """The inputs of entries: folders and files that were given, the cache, extras."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -27,9 +28,6 @@ KINDS = (
     "coded errors",
 )
 
-#: What was given, by kind.
-Inputs = Mapping[str, Sequence[Path]]
-
 #: The files by which folders are told apart; a test compares them with those that are written.
 RUN_FILE = "record.json"
 BATCH_FILE = "batch.json"
@@ -46,7 +44,36 @@ _MEETING = {
 _MAX_RESULT_BYTES = 200_000_000
 
 
-def find_inputs(folders: Sequence[Path], predictions: Sequence[Path] = ()) -> Inputs:
+@dataclass(frozen=True)
+class Inputs:
+    """What was given to make an entry from.
+
+    Attributes:
+        paths: Folders and files by kind, one of ``KINDS``.
+        config: The config that predictions are of; None takes the default one.
+        splits: The splits to build from source files, empty means all; of predictions the first.
+        parser: Address of a CoreNLP server; None for no parses.
+    """
+
+    paths: Mapping[str, Sequence[Path]] = field(default_factory=dict)
+    config: str | None = None
+    splits: Sequence[str] = ()
+    parser: str | None = None
+
+    def __getitem__(self, kind: str) -> Sequence[Path]:
+        return self.paths.get(kind, ())
+
+    @property
+    def sources(self) -> Path | None:
+        """Return the folder or file of source files, if there is one."""
+        return next(iter(self["source files"]), None)
+
+    def describe(self) -> list[str]:
+        """Return what was given, in words, a line each."""
+        return [f"{kind}: {path}" for kind in KINDS for path in self[kind]]
+
+
+def find_inputs(folders: Sequence[Path], predictions: Sequence[Path] = ()) -> dict[str, list[Path]]:
     """Tell the kind of each folder or file that was given.
 
     Args:
@@ -58,19 +85,18 @@ def find_inputs(folders: Sequence[Path], predictions: Sequence[Path] = ()) -> In
         SourceNotFoundError: There is nothing at a path.
         UsageError: There are several places of source files, or one holds nothing.
     """
-    inputs: dict[str, list[Path]] = {kind: [] for kind in KINDS}
+    found: dict[str, list[Path]] = {}
     for path in folders:
         for kind, paths in _kinds(path).items():
-            inputs[kind] += paths
+            found[kind] = found.get(kind, []) + paths
     if missing := [path for path in predictions if not path.is_file()]:
         raise SourceNotFoundError(f"There is no file {missing[0]}.")
-    inputs["predictions"] += predictions
-    if len(sources := inputs["source files"]) > 1:
+    if len(sources := found.get("source files", [])) > 1:
         raise UsageError(
             f"{', '.join(map(str, sources))} are neither built versions nor runs, results or "
             "batches, so they are taken for source files; name one such folder."
         )
-    return inputs
+    return found | {"predictions": list(predictions)}
 
 
 def _kinds(path: Path) -> dict[str, list[Path]]:
@@ -80,11 +106,11 @@ def _kinds(path: Path) -> dict[str, list[Path]]:
         raise SourceNotFoundError(f"{path} is neither a folder nor a file.")
     if (path / MANIFEST).is_file():
         return {"version": [path]}
-    has_batches = any(path.glob(f"batch-*/{BATCH_FILE}"))
     has_errors = any(path.glob(f"batch-*/{CODERS_FOLDER}"))
+    has_batches = any(path.glob(f"batch-*/{BATCH_FILE}")) and not has_errors
     found = {
         "version": sorted(manifest.parent for manifest in path.glob(f"*/{MANIFEST}")),
-        "annotation batches": [path] * (has_batches and not has_errors),
+        "annotation batches": [path] * has_batches,
         "coded errors": [path] * has_errors,
         "runs": [path] * any(path.rglob(RUN_FILE)),
         "results": [file for file in sorted(path.glob("*.json")) if _is_result(file)],
@@ -107,11 +133,6 @@ def _is_result(path: Path) -> bool:
     return isinstance(found, dict) and {"dataset", "metrics"} <= set(found)
 
 
-def describe(inputs: Inputs) -> list[str]:
-    """Return what was given, in words, a line each."""
-    return [f"{kind}: {path}" for kind in KINDS for path in inputs[kind]]
-
-
 def list_lacks(entry: Entry, inputs: Inputs) -> list[str]:
     """List what an entry needs and is not at hand; empty if it can be made."""
     return [need for need in entry.needs if not _is_met(need, entry, inputs)]
@@ -129,7 +150,7 @@ def _is_met(need: str, entry: Entry, inputs: Inputs) -> bool:
         return has_version and bool(inputs["annotation batches"])
     if need == "constructed" or versions:
         return has_version
-    return has_sources(entry.dataset, next(iter(inputs["source files"]), None))
+    return has_sources(entry.dataset, inputs.sources)
 
 
 def has_sources(dataset: str, place: Path | None) -> bool:
@@ -149,7 +170,6 @@ def show_status(entry: Entry, inputs: Inputs) -> tuple[str, str]:
     """
     if entry.maker == "none":
         return "cannot be made", entry.why
-    lacks = list_lacks(entry, inputs)
-    if lacks:
+    if lacks := list_lacks(entry, inputs):
         return "needs", "; ".join(NEEDS[need] for need in lacks)
-    return "can be made", ", ".join(describe(inputs)) if entry.needs else "from this package"
+    return "can be made", ", ".join(inputs.describe()) if entry.needs else "from this package"

@@ -11,7 +11,7 @@ from ...loaders.atomic_write import whole_file
 from ...loaders.errors import MissingExtraError, OutputError, UnknownNameError, UsageError
 from ...loaders.paths import local_path
 from .entries import MAKERS, NEEDS, PAPERS, Entry, entries, get_entry
-from .inputs import Inputs, describe, find_inputs, list_lacks, show_status
+from .inputs import Inputs, find_inputs, list_lacks, show_status
 
 PathLike = str | os.PathLike[str]
 
@@ -44,7 +44,7 @@ def list_reproductions(
     """
     if paper is not None and paper not in PAPERS:
         raise UnknownNameError.of("paper", paper, PAPERS)
-    inputs = find_inputs(_as_paths(sources), _as_paths(predictions))
+    inputs = Inputs(find_inputs(_as_paths(sources), _as_paths(predictions)))
     chosen = (entry for entry in entries().values() if paper in (None, entry.dataset))
     return [_describe(entry, inputs) for entry in chosen]
 
@@ -87,10 +87,11 @@ def reproduce(
         OutputError: A file to write exists.
         MissingExtraError: ``nlihub[plots]`` is not installed, and a picture is to be drawn.
     """
-    from .tables import Options, Reproduced, Table
+    from ..tables import Table
+    from .tables import Reproduced
 
-    entry, options = get_entry(name), Options(config, tuple(splits), parser)
-    inputs = find_inputs(_as_paths(sources), _as_paths(predictions))
+    entry, paths = get_entry(name), find_inputs(_as_paths(sources), _as_paths(predictions))
+    inputs = Inputs(paths, config, tuple(splits), parser)
     _check_needs(entry, inputs, draws=output is not None)
     stem = entry.id.replace("/", "-")
     files: list[Path] = []
@@ -102,20 +103,20 @@ def reproduce(
     result = Reproduced()
     if module := MAKERS[entry.maker]:  # imported here, since listing needs none of them
         maker = getattr(import_module(f".{module}", __package__), f"make_{entry.maker}")
-        result = maker(entry, inputs, options)
+        result = maker(entry, inputs)
     if rest := [[n, value] for n, value in entry.numbers.items() if n not in result.used]:
         result.tables.append(Table("Also in the paper", ("of", "paper"), rest))
     if result.draw is None:
         files = files[:2]
     found = _describe(entry, inputs) | {
-        "inputs": describe(inputs),
+        "inputs": inputs.describe(),
         "tables": [table.as_json() for table in result.tables],
         "notes": result.notes,
         "files": list(map(str, files)),
     }
     blocks = [f"# {entry.source}", f"{entry.shows}."]
     blocks += [f"![{entry.shows}]({file.name})" for file in files[2:3]]
-    blocks += [table.as_markdown() for table in result.tables]
+    blocks += [f"## {table.title}\n\n{table.as_markdown()}" for table in result.tables]
     notes = [f"- {note}" for note in (*result.notes, entry.note, entry.why) if note]
     blocks += ["\n".join(notes)] if notes else []
     if entry.commands:

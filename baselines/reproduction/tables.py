@@ -3,68 +3,9 @@
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
-from ...builders.core.markdown import markdown_table
-from ..reports.scores import MeanScore
-
-
-class Options(NamedTuple):
-    """How an entry is made.
-
-    Attributes:
-        config: The config that predictions are of; None takes the default one.
-        splits: The splits to build from source files, empty means all; of predictions the first.
-        parser: Address of a CoreNLP server; None for no parses.
-    """
-
-    config: str | None = None
-    splits: Sequence[str] = ()
-    parser: str | None = None
-
-
-class Percent(NamedTuple):
-    """A score as a percentage, with the number of decimals shown."""
-
-    score: MeanScore
-    decimals: int = 2
-
-    def __str__(self) -> str:
-        return self.score.show(self.decimals)
-
-    def as_json(self) -> float | dict[str, float]:
-        """Return the mean in percent; with a deviation both of them."""
-        mean, std = round(100 * self.score.mean, self.decimals), self.score.std
-        return mean if std is None else {"mean": mean, "std": round(100 * std, self.decimals)}
-
-
-#: A cell of a table; None is empty.
-Cell = str | int | float | Percent | None
-
-
-class Table(NamedTuple):
-    """A table of a reproduction: its title, the titles of its columns, and its rows."""
-
-    title: str
-    columns: Sequence[str]
-    rows: Sequence[Sequence[Cell]]
-
-    def as_markdown(self) -> str:
-        """Return the title and the table in Markdown."""
-        rows = [[_show(cell) for cell in row] for row in self.rows]
-        return f"## {self.title}\n\n{markdown_table(self.columns, rows, aligns_numbers=True)}"
-
-    def as_json(self) -> dict[str, Any]:
-        """Return the table in plain values; a mean with its deviation is an object."""
-        rows = [[c.as_json() if isinstance(c, Percent) else c for c in row] for row in self.rows]
-        return {"title": self.title, "columns": list(self.columns), "rows": rows}
-
-
-def _show(cell: Cell) -> str:
-    if isinstance(cell, float):
-        return f"{cell:,.10g}"
-    is_count = isinstance(cell, int) and not isinstance(cell, bool)
-    return f"{cell:,}" if is_count else "" if cell is None else str(cell)
+from ..tables import Table
 
 
 @dataclass
@@ -101,9 +42,7 @@ def compare(title: str, head: Sequence[str], rows: Iterable[Sequence[Any]]) -> T
     return Table(title, (*head, "paper", "ours", "difference"), compared)
 
 
-def compare_numbers(
-    title: str, paper: Mapping[str, float | str], ours: Mapping[str, float | str | None]
-) -> Table:
+def compare_numbers(paper: Mapping[str, float | str], ours: Mapping[str, Any]) -> Table:
     """Return a table of the paper's numbers and ours by name."""
     names = dict.fromkeys([*paper, *ours])
-    return compare(title, ("",), ((name, paper.get(name), ours.get(name)) for name in names))
+    return compare("Compared", ("of",), ((name, paper.get(name), ours.get(name)) for name in names))

@@ -19,7 +19,7 @@ from ...loaders.hashing import hash_file
 from ...loaders.paths import local_path
 from ...loaders.progress import Tell, kept_when_interrupted, silent
 from ..evaluation.gold import GoldRows, align_labels
-from ..evaluation.scoring import ScoringOptions, score_predictions
+from ..evaluation.scoring import score_predictions
 from .config import CHOSEN, FEW_ROWS, RunConfig, choose_hyperparameters
 from .data import (
     cartography_subset_ids,
@@ -317,9 +317,7 @@ class _Run:
         self.folder.write_table(path, predictions)
         self._note(system.facts())
         n_unanswered = predictions["prediction"].null_count
-        metrics = score_predictions(
-            gold.rows, gold.labels, gold.metrics, predictions, ScoringOptions()
-        )
+        metrics = score_predictions(gold, predictions)
         found[key] = {
             "dataset": dict(rows.description),
             "test": name,

@@ -6,7 +6,7 @@ from . import construct as construct
 from . import hub as hub
 from . import metrics as metrics
 from . import perturbation as perturbation
-from .baselines.evaluation.score import plot as plot
+from .baselines.evaluation.plot import plot as plot
 from .baselines.evaluation.score import score as score
 from .baselines.reproduction.make import list_reproductions as list_reproductions
 from .baselines.reproduction.make import reproduce as reproduce

@@ -13,16 +13,12 @@ import pyarrow.parquet as pq
 import pytest
 from made_up_runs import CATEGORIES, DOMAINS, make_gold, predict, preset, write_run
 from nlihub.baselines.analyses import plan_domain_shift
-from nlihub.baselines.evaluation.scoring import (
-    ScoringOptions,
-    all_scores,
-    score_predictions,
-)
+from nlihub.baselines.evaluation.scoring import all_scores, score_predictions
 from nlihub.baselines.presets import PRESETS, get_preset
 from nlihub.baselines.reports import benchmarks
-from nlihub.baselines.reports.benchmarks import difference_table
+from nlihub.baselines.reports.benchmarks import difference_table, score_table
 from nlihub.baselines.reports.comparisons import compare_by, transfer_scores
-from nlihub.baselines.reports.names import distinct_names, short_dataset_name
+from nlihub.baselines.reports.names import distinct_names, place_of, short_dataset_name
 from nlihub.baselines.reports.pictures import plot_learning, plot_shots, plot_transfer
 from nlihub.baselines.reports.provenance import data_table
 from nlihub.baselines.reports.published import (
@@ -34,12 +30,11 @@ from nlihub.baselines.reports.published import (
     published_results,
     results_apart,
 )
-from nlihub.baselines.reports.scores import MeanScore, place_of
 from nlihub.baselines.reports.systems import collect_runs
-from nlihub.baselines.reports.tables import score_table
 from nlihub.baselines.reports.write import write_report
 from nlihub.baselines.runs.config import VIEWS, RunConfig, TrainingSubset
 from nlihub.baselines.runs.folder import RunFolder
+from nlihub.baselines.tables import MeanScore, mean_scores
 from nlihub.builders.core.registry import builders, get_builder
 from nlihub.loaders.errors import (
     OutputError,
@@ -545,9 +540,8 @@ def test_a_folder_without_runs_is_refused(tmp_path, name):
         collect_runs([tmp_path / name])
 
 
-LOG, DYNAMICS = "training_log.jsonl", "dynamics.parquet"
+LOG = "training_log.jsonl"
 PREDICTIONS = "predictions/scinli-default-test.parquet"
-TWICE = {"id": ["a", "a"], "epoch": [1, 2], "probability": [0.5, 1.5]}
 
 
 @pytest.mark.parametrize(
@@ -556,11 +550,9 @@ TWICE = {"id": ["a", "a"], "epoch": [1, 2], "probability": [0.5, 1.5]}
         (LOG, '{"kind": "other"}\n{\n', "log.jsonl:2: expected a JSON"),
         (LOG, "3\n", "expected a JSON object"),
         (LOG, '{"kind": "epoch"}\n', "'epoch'"),
-        (DYNAMICS, {"id": ["a"], "epoch": [1]}, "column probability is missing"),
-        (DYNAMICS, TWICE, "probabilities"),
         (PREDICTIONS, {"id": ["a"], "label": ["neutral"]}, "column prediction is missing"),
         (PREDICTIONS, {"id": ["a"], "prediction": ["neutral"]}, "expected one prediction for"),
-        (PREDICTIONS, "no Parquet", "cannot be read"),
+        (PREDICTIONS, "no Parquet", "Parquet magic bytes not found"),
     ],
 )
 def test_malformed_files_of_a_run_are_refused(small, tmp_path, file, content, message):
@@ -576,14 +568,14 @@ def test_malformed_files_of_a_run_are_refused(small, tmp_path, file, content, me
 def test_scores_by_category():
     gold = make_gold("bionli", "full", 400)
     answered = predict(gold, 0.7, 1)
-    run = score_predictions(gold.rows, gold.labels, gold.metrics, answered, ScoringOptions())
+    run = score_predictions(gold, answered)
     scores = all_scores(run)
     found = run["consistency"]
     assert scores["recall SEN"] == found["recall_by_category"]["SEN"]["recall"]
     assert scores["macro_recall neural"] == found["macro_recall"]["neural"]
     gold = make_gold("spacenli", "default", 640, n_groups=16)
     answered = predict(gold, 0.7, 1)
-    run = score_predictions(gold.rows, gold.labels, gold.metrics, answered, ScoringOptions())
+    run = score_predictions(gold, answered)
     scores = all_scores(run)
     for category, part in run["pattern_accuracy"]["by_category"].items():
         assert scores[f"accuracy {category}"] == part["accuracy"]
@@ -591,6 +583,11 @@ def test_scores_by_category():
 
 
 # --- tables ---
+
+
+def test_a_score_that_a_run_lacks_has_no_mean():
+    runs = [{"accuracy": 0.5, "unanswered": 0.1}, {"accuracy": 0.75}]
+    assert mean_scores(runs).keys() == {"accuracy"}
 
 
 def test_scores_are_means_and_standard_deviations(small, tmp_path):
@@ -650,8 +647,8 @@ def test_seeds_are_compared_pair_by_pair(small):
         [scores[name][seed] for seed in (2, 3)] for name in ("scinli-roberta", "scinli-bert")
     )
     expected = paired_t_test(first, second)
-    rows = difference_table(benchmark, None)
-    assert rows[0] == [
+    table = difference_table(benchmark, None)
+    assert table.columns == [
         "system",
         "against",
         "score",
@@ -659,10 +656,10 @@ def test_seeds_are_compared_pair_by_pair(small):
         "seeds",
         "t-test: p (Holm)",
     ]
-    [row] = [r for r in rows if r[:3] == ["scinli-roberta", "scinli-bert", "macro-F1"]]
+    [row] = [r for r in table.rows if r[:3] == ["scinli-roberta", "scinli-bert", "macro_f1"]]
     assert row[3] == f"{100 * expected['difference']:+.2f}"
     assert row[4:] == [2, f"{expected['p_value']:.4f}"]  # the only pair: nothing to correct
-    assert [r[3:] for r in rows[1:] if r[1] == "tiny"] == [["", "", ""]] * 4
+    assert [r[3:] for r in table.rows if r[1] == "tiny"] == [[None] * 3] * 4
 
 
 def test_rows_are_compared_in_the_run_in_the_middle(small):
@@ -679,12 +676,12 @@ def test_rows_are_compared_in_the_run_in_the_middle(small):
         == np.array(gold.labels)[gold.rows["label"].to_numpy()]
         for e in (middle, benchmark.middle_run(tiny))
     ]
-    rows = difference_table(benchmark, gold)
-    assert rows[0] == [
+    table = difference_table(benchmark, gold)
+    assert table.columns == [
         "system", "against", "score", "difference on rows",
         "exchange test: p (Holm)",
     ]  # fmt: skip
-    accuracy = rows[2]
+    first, accuracy = table.rows
     assert accuracy[:3] == ["scinli-bert", "tiny", "accuracy"]
     assert accuracy[3] == f"{100 * (right[0].mean() - right[1].mean()):+.2f}"
     from scipy.stats import binom, binomtest
@@ -694,7 +691,7 @@ def test_rows_are_compared_in_the_run_in_the_middle(small):
         n_only[0], sum(n_only), 0.5
     )
     assert accuracy[-1] == (f"{expected:.4f}" if expected >= 1e-4 else "<0.0001")
-    assert rows[1][-1] != ""
+    assert first[-1]
 
 
 def test_one_group_says_nothing_of_others(rows, tmp_path):
@@ -741,7 +738,7 @@ def test_training_and_test_sets(rows, tmp_path):
     golds["mismatched"] = rows("mismatched", 2400)  # a further test set, with its domains
     for planned in plan_domain_shift(get_preset("mscinli-roberta").config, [1, 2]):
         write_run(tmp_path / planned.folder, planned.config, golds)
-    [(name, (scores, rows))] = transfer_scores(collect_runs([tmp_path])).items()
+    [(name, (scores, table))] = transfer_scores(collect_runs([tmp_path])).items()
     assert name == "mscinli-roberta"
     assert list(scores) == [*names, "scinli/acl_small"]
     further = ["mismatched", *(f"mismatched/{d}" for d in get_builder("mismatched").SPEC.domains)]
@@ -755,8 +752,8 @@ def test_training_and_test_sets(rows, tmp_path):
     ]
     found = scores["mscinli/networks"]["mscinli/neurips"]
     assert found == pytest.approx(statistics.fmean(values))
-    at = [row[0] for row in rows].index("mscinli/networks")
-    assert rows[at + 1] == [
+    at = [row[0] for row in table.rows].index("mscinli/networks")
+    assert ["" if cell is None else str(cell) for cell in table.rows[at + 1]] == [
         "*MSciNLI, Tables 8 and 14*", "75.04 ± 1.30", "73.31 ± 1.70", "73.29 ± 0.50",
         "73.44 ± 1.00", "74.61 ± 1.10", "72.72 ± 1.00", *[""] * len(further),
     ]  # fmt: skip
@@ -770,10 +767,10 @@ def test_the_hypothesis_alone_beside_the_pair(rows, tmp_path):
     [found] = compare_by("view", collect_runs([tmp_path]))
     [pair, alone] = found.means["scinli-bert"].values()
     assert pair["macro_f1"].mean > alone["macro_f1"].mean
-    assert found.rows[1] == [
-        "scinli-bert", "both texts", 1, pair["macro_f1"].show(), pair["accuracy"].show(),
+    assert found.table.rows[0] == [
+        "scinli-bert", "both texts", 1, pair["macro_f1"], pair["accuracy"],
     ]  # fmt: skip
-    assert found.rows[-1] == [
+    assert list(map(str, found.table.rows[-1])) == [
         "*BERT, second sentence alone (SciNLI, Table 7)*", "hypothesis alone", "", "54.56",
         "55.40",
     ]  # fmt: skip
@@ -794,14 +791,14 @@ def test_few_shots(rows, tmp_path):
         if s.config.n_shots == 20
         for e in benchmark.evaluations(s).values()
     ]
-    assert curve[20]["accuracy"] == (statistics.fmean(values), statistics.stdev(values), False)
-    assert [row[:3] for row in table[1:]] == [
+    assert curve[20]["accuracy"] == (statistics.fmean(values), statistics.stdev(values), False, 2)
+    assert [row[:3] for row in table.rows] == [
         ["spacenli-roberta-few-shot", 0, 1],
         ["spacenli-roberta-few-shot", 1, 2],
         ["spacenli-roberta-few-shot", 20, 2],
         ["*RoBERTa-L (SMFA), 20 shots (SpaceNLI, section 4.2.3)*", 20, 3],
     ]
-    assert table[-1][3] == "> 99.0"
+    assert str(table.rows[-1][3]) == "> 99.0"
 
 
 def test_few_shots_whose_hyper_parameters_follow_from_their_number(rows, tmp_path):
@@ -843,9 +840,9 @@ def test_files_of_one_name_are_told_apart(rows, tmp_path):
         )  # fmt: skip
     found = collect_runs([tmp_path])
     assert [system.name for system in found.systems] == ["x no. 1", "x no. 2"]
-    assert [row[-1] for row in data_table(found)[2:]] == ["`sha256:1`", "`sha256:2`"]
+    assert [row[-1] for row in data_table(found).rows[1:]] == ["`sha256:1`", "`sha256:2`"]
     [benchmark] = found.benchmarks
-    shown = [row[2] for row in score_table(benchmark, ["macro_f1"])[1:]]
+    shown = [row[2] for row in score_table(benchmark, ["macro_f1"]).rows]
     assert len(set(shown)) == 2
 
 

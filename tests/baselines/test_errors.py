@@ -236,7 +236,7 @@ def test_the_command_scores_and_draws(version, systems, codes, tmp_path):
     command = ("score", systems[0], *options, "--errors", 50, "--errors-by", "category")
     done = run_command(*command, "--coders", 3)
     assert done.returncode == 0
-    assert "macro-F1" in done.stdout
+    assert "macro_f1" in done.stdout
     assert done.stderr.splitlines() == [
         "nlihub: 30 errors fewer than asked for: these are all there are",
         "nlihub: GEN: 2 of 2 errors",

@@ -13,12 +13,13 @@ from command_line import leaf_commands
 from command_line import run_command as run
 from conftest import SHARED
 from made_up_runs import make_gold, preset, write_run
-from nlihub.baselines.evaluation.scoring import ScoringOptions, score_predictions
+from nlihub.baselines.evaluation.gold import GoldRows
+from nlihub.baselines.evaluation.scoring import score_predictions
 from nlihub.baselines.presets import PRESETS
 from nlihub.baselines.reports.published import LATER_PAPERS, published_results, split_source
 from nlihub.baselines.reproduction import inputs
 from nlihub.baselines.reproduction.entries import MAKERS, NEEDS, PAPERS, entries
-from nlihub.baselines.reproduction.inputs import find_inputs, list_lacks, show_status
+from nlihub.baselines.reproduction.inputs import Inputs, find_inputs, list_lacks, show_status
 from nlihub.baselines.runs.folder import RECORD
 from nlihub.builders.annotation.batch import BATCH_FILE, Batch
 from nlihub.builders.annotation.questions import ERROR
@@ -155,7 +156,7 @@ def test_what_is_no_input_is_refused(tmp_path):
 
 
 def test_the_status_says_what_is_lacking(scinli_release, monkeypatch):
-    nothing = find_inputs([])
+    nothing = Inputs()
     assert show_status(entries()["scinli/table-2"], nothing) == ("can be made", "from this package")
     status, reason = show_status(entries()["mscinli/table-10"], nothing)
     assert (status, reason) == ("cannot be made", entries()["mscinli/table-10"].why)
@@ -163,13 +164,13 @@ def test_the_status_says_what_is_lacking(scinli_release, monkeypatch):
     assert list_lacks(figure, nothing) == ["predictions", "probabilities"]
     monkeypatch.setattr(inputs, "find_spec", lambda _: None)
     assert list_lacks(figure, nothing)[-1] == "plots"
-    folder = find_inputs([scinli_release])
+    folder = Inputs(find_inputs([scinli_release]))
     assert show_status(entries()["scinli/table-3"], nothing)[0] == "needs"
     assert show_status(entries()["scinli/table-3"], folder)[0] == "can be made"
 
 
 def test_a_version_serves_the_entries_of_its_labels(built):
-    given = find_inputs([built])
+    given = Inputs(find_inputs([built]))
     statuses = {id_: show_status(entry, given)[0] for id_, entry in entries().items()}
     assert statuses["spacenli/table-2"] == "can be made"
     assert statuses["bionli/table-2"] == "needs"
@@ -319,7 +320,8 @@ def test_runs_stand_beside_the_published_systems(runs):
     rows = rows_of(found, "SciNLI, Table 6: percentages")
     papers = {row["system"]: row for row in rows if row[""] == "paper"}
     assert len(papers) == 8
-    assert papers["XLNet"]["macro-F1"] == {"mean": 78.18, "std": 0.06}
+    assert papers["XLNet"]["macro_f1"] == 78.18
+    assert papers["XLNet"]["macro_f1 std"] == 0.06
     (ours,) = [row for row in rows if row[""] == "ours"]
     assert (ours["system"], ours["trained on"], ours["runs"]) == ("scinli-bert", "scinli", 2)
     means = [
@@ -327,7 +329,7 @@ def test_runs_stand_beside_the_published_systems(runs):
         for seed in (1, 2)
     ]
     scores = [next(iter(m.values()))["metrics"]["nli_report"]["macro_f1"] for m in means]
-    assert ours["macro-F1"]["mean"] == round(100 * np.mean(scores), 2)
+    assert ours["macro_f1"] == round(100 * np.mean(scores), 2)
     assert "| paper | XLNet | scinli | 3 | 78.18 ± 0.06 |" in found["markdown"]
     assert "not the paper's test set, as the paper's test set has 4,000 rows" in found["notes"][0]
 
@@ -342,13 +344,14 @@ def test_systems_trained_on_domains_have_a_row_each(tmp_path):
     rows = rows_of(found, "MSciNLI, Table 8: percentages")
     papers = {row["trained on"]: row for row in rows if row[""] == "paper"}
     assert len(papers) == 6
-    assert papers["mscinli/neurips"]["scinli: macro-F1"] == {"mean": 74.15, "std": 0.8}
+    assert papers["mscinli/neurips"]["scinli: macro_f1"] == 74.15
+    assert papers["mscinli/neurips"]["scinli: macro_f1 std"] == 0.8
     ours = {row["trained on"]: row for row in rows if row[""] == "ours"}
     assert set(ours) == {"mscinli/hardware", "mscinli/neurips"}
-    assert ours["mscinli/neurips"]["mscinli/hardware: macro-F1"] is not None
-    assert ours["mscinli/neurips"]["mscinli/networks: macro-F1"] is None
+    assert ours["mscinli/neurips"]["mscinli/hardware: macro_f1"] is not None
+    assert ours["mscinli/neurips"]["mscinli/networks: macro_f1"] is None
     classes = nlihub.reproduce("mscinli/table-15", sources=tmp_path)["tables"][0]["columns"]
-    assert {"F1 neutral", "precision neutral", "recall neutral"} <= set(classes)
+    assert {"f1 neutral", "precision neutral", "recall neutral"} <= set(classes)
 
 
 def test_systems_on_other_datasets_are_left_out(runs):
@@ -424,7 +427,7 @@ def test_results_of_score_give_the_same(patterns, tmp_path):
     ours = rows_of(made, "SpaceNLI, Table 4: percentages")[-1]
     right = result["metrics"]["pattern_accuracy"]
     assert ours["accuracy"] == round(100 * right["accuracy"], 2)
-    assert ours["PA 0.95"] == round(100 * right["pattern_accuracy"][3], 2)
+    assert ours["pattern_accuracy 0.95"] == round(100 * right["pattern_accuracy"][3], 2)
 
 
 def test_a_data_map_needs_probabilities(patterns):
@@ -446,12 +449,11 @@ def test_files_of_one_name_stay_apart(patterns, tmp_path):
 def test_rows_from_papers_have_no_groups_to_map(tmp_path):
     rows = [{"label": label} for label in SciNLI.SPEC.labels]
     version = build_rows(tmp_path, SciNLI.SPEC, {"test": rows})
-    gold_rows = version.table("default", "test")
     table = pa.table({"prediction": list(SciNLI.SPEC.labels)})
     for label in SciNLI.SPEC.labels:
         table = table.append_column(f"probability_{label}", pa.array([0.25] * 4))
-    metrics = ("nli_report", "cartography")
-    found = score_predictions(gold_rows, SciNLI.SPEC.labels, metrics, table, ScoringOptions())
+    gold_rows = GoldRows.of_version(version, None, "test")
+    found = score_predictions(gold_rows, table, metrics=["nli_report", "cartography"])
     assert list(found) == ["nli_report"]
 
 

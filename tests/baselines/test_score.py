@@ -1,5 +1,6 @@
 """Predictions joined to a dataset by id, and scored: in Python and on the command line."""
 
+import dataclasses
 import json
 import os
 import re
@@ -15,8 +16,9 @@ import pyarrow.parquet as pq
 import pytest
 from command_line import WITHOUT_TRANSFORMERS
 from command_line import run_command as run
-from nlihub.baselines.evaluation.label_order import find_better_order
-from nlihub.baselines.evaluation.scoring import ScoringOptions, score_predictions
+from made_up_runs import make_gold
+from nlihub.baselines.evaluation.predictions import find_better_order
+from nlihub.baselines.evaluation.scoring import score_predictions
 from nlihub.loaders.errors import (
     NLIHubError,
     PredictionsError,
@@ -542,23 +544,12 @@ def test_rows_of_wrong_types(tmp_path):
 
 
 def test_consistency_is_scored_where_a_dataset_asks_for_it():
-    table = pa.table(
-        {
-            "label": [1, 0, 1, 0],
-            "group": ["a", "a", "b", "b"],
-            "category": ["positive", "SEN", "positive", "LPR"],
-            "domain": ["biomedical"] * 4,
-        }
-    )
+    gold = make_gold("bionli", "full", 4)
+    rows = gold.rows.set_column(1, "label", pa.array([1, 0, 1, 0]))
+    rows = rows.set_column(2, "group", pa.array(["a", "a", "b", "b"]))
     predictions = pa.table({"prediction": ["entailment", "not_entailment"] * 2})
-    found = score_predictions(
-        table,
-        ("not_entailment", "entailment"),
-        ("nli_report", "consistency"),
-        predictions,
-        ScoringOptions(),
-        other=pa.table({"prediction": ["entailment"] * 4}),
-    )
+    other = pa.table({"prediction": ["entailment"] * 4})
+    found = score_predictions(dataclasses.replace(gold, rows=rows), predictions, other)
     assert found["consistency"]["n_wholly_solved"] == 2
     assert found["consistency"]["comparison"]["accuracy"]["other"] == 0.5
 
@@ -575,8 +566,8 @@ def test_on_the_command_line(built, rows, tmp_path):
     done = run("score", "0.csv", "--dataset", built, "--confidence-level", "0.9", cwd=tmp_path)
     assert done.returncode == 0
     for part in (
-        "macro-F1",
-        "pattern accuracy at 0.95",
+        "macro_f1",
+        "pattern_accuracy 0.95",
         "by category",
         "directional",
         "confidence:0.9",
@@ -588,7 +579,7 @@ def test_on_the_command_line(built, rows, tmp_path):
     )
     assert "|test:exchange|" in done.stdout and "by pattern" in done.stdout
     done = run("score", "0.csv", "1.csv", "--dataset", built, cwd=tmp_path)
-    assert "macro-F1" in done.stdout and "*: the best" in done.stdout
+    assert "macro_f1" in done.stdout and "*: the best" in done.stdout
     assert "\nNote: 0.csv: these columns are not used: note.\n" in done.stdout
     done = run("score", "0.csv", "1.csv", "--dataset", built, "--json", cwd=tmp_path)
     (tmp_path / "runs.json").write_text(done.stdout)

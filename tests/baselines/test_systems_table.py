@@ -201,6 +201,9 @@ def test_a_table_has_many_forms(rows, systems):
     assert "\nNote: Only 9 groups: intervals are wide; only large differences show.\n" in text
     assert text.startswith("rows.jsonl: 36 rows\n")
     assert found.signature in text
+    shown = [one for one in found.scores if one.score in found.shown]
+    corrected = {one.p_corrected for one in shown if one.p_corrected != one.p_value}
+    assert corrected and all(f"p {p_value:.4f}" in text for p_value in corrected)
     best = next(one for one in found.scores if one.is_best)
     assert f"**{100 * best.mean:.1f}" in found.to_markdown()
     latex = found.to_latex(caption="50 % of_it", label="tab:x")
@@ -236,7 +239,9 @@ def test_files_are_systems_by_name(rows, systems, tmp_path):
     ):
         assert run_command(*command, "--format", form, cwd=tmp_path).stdout.startswith(start)
     done = run_command("score", "weak0.csv", "--dataset", path, "--format", "latex", cwd=tmp_path)
-    assert (done.returncode, "latex needs several systems" in done.stderr) == (2, True)
+    assert (done.returncode, "latex needs systems by name" in done.stderr) == (2, True)
+    done = run_command("score", "a=weak0.csv", "--dataset", path, "--format", "csv", cwd=tmp_path)
+    assert done.stdout.splitlines()[1].startswith("macro_f1,,,a,1,36,")
     done = run_command("score", "a=weak0.csv", "a=weak1.csv", "--dataset", path, cwd=tmp_path)
     assert (done.returncode, "Two systems are called a" in done.stderr) == (2, True)
 

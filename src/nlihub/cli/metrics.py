@@ -165,9 +165,7 @@ def score_command(
         answer(found.as_json(), is_json, lambda: forms.get(form, found.__str__)().rstrip())
         return
     if form not in ("text", "json"):
-        raise UsageError(
-            f"--format {form} needs several systems, or one with several runs: NAME=FILE,FILE."
-        )
+        raise UsageError(f"--format {form} needs systems by name: NAME=FILE NAME=FILE,FILE.")
     as_json |= form == "json"
     for note in found["notes"]:
         tell(f"note: {note}")
@@ -217,7 +215,7 @@ def plot_command(
     *results: Input,
     output: File,
     systems: Annotated[Names, Parameter(name="--names")] = (),
-    start: Annotated[float, Parameter(validator=Number(gte=0, lte=0.99))] = 0.0,
+    start: Annotated[float | None, Parameter(validator=Number(gte=0, lte=0.99))] = None,
     threshold: float | None = None,
     larger_side: bool = False,
     by: Annotated[str | None, Parameter(metavar="COLUMN")] = None,
@@ -235,16 +233,16 @@ def plot_command(
         results: Files of nlihub score --json.
         output: A .png, .svg or .pdf file.
         systems: Names of the systems; default those of the files.
-        start: Threshold at which a curve begins.
+        start: Threshold at which a curve begins; default 0.
         threshold: Threshold that categories are shown at; default 0.95.
         larger_side: Consistency as BioNLI's Figure 2 has it, beside that of a perfect system.
         by: Breakdown to show; default the only one.
         score: Score of a breakdown; default the accuracy.
         color: What cartography shows in color; default the label.
     """
-    from ..baselines.evaluation import score as scores
+    from ..baselines.evaluation.plot import plot
 
-    scores.plot(
+    plot(
         kind,
         results,
         output,

@@ -1,0 +1,157 @@
+"""Draw results of metrics for a paper."""
+
+import os
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from ...builders.versions.open import PathLike
+from ...loaders.atomic_write import whole_file
+from ...loaders.errors import SourceNotFoundError, UnknownNameError, UsageError, needs_extra
+from ...loaders.json_text import parse_json
+from ...loaders.paths import local_path
+from ...metrics.inputs.problems import MetricInputError
+
+
+class _Kind(NamedTuple):
+    """A kind of picture: its metric, the function that draws it, and the options of that."""
+
+    metric: str
+    function: str
+    options: Sequence[str] = ()
+
+
+_KINDS = {
+    "pattern-accuracy": _Kind("pattern_accuracy", "plot_pattern_accuracy", ["start"]),
+    "categories": _Kind("pattern_accuracy", "plot_categories", ["threshold"]),
+    "patterns": _Kind("pattern_accuracy", "plot_patterns"),
+    "consistency": _Kind("consistency", "plot_consistency", ["start", "larger_side"]),
+    "recall": _Kind("consistency", "plot_recall"),
+    "breakdown": _Kind("nli_report", "plot_breakdown", ["by", "score"]),
+    "cartography": _Kind("cartography", "plot_cartography", ["color"]),
+}
+
+#: How a result gets what a metric needs.
+_NEEDS = {
+    "cartography": "It takes a column probability_LABEL for every label in the predictions.",
+    "pattern_accuracy": "It takes rows whose groups have one gold label each, as in SpaceNLI.",
+    "consistency": "It takes rows with groups and two labels, as in BioNLI.",
+}
+
+
+def plot(
+    kind: str,
+    results: PathLike | Sequence[PathLike],
+    output: PathLike,
+    *,
+    names: Sequence[str] | None = None,
+    start: float | None = None,
+    threshold: float | None = None,
+    larger_side: bool = False,
+    by: str | None = None,
+    score: str | None = None,
+    color: str | None = None,
+) -> None:
+    """Draw results of metrics for a paper.
+
+    Args:
+        kind: ``pattern-accuracy`` or ``consistency`` (curves of 1 to 7 systems), ``categories``,
+            ``recall`` or ``breakdown`` (bars of 1 to 7 systems), ``patterns`` (heat map of any
+            number of systems, scored with ``per_group``) or ``cartography`` (one system).
+        results: JSON files: what ``score`` or a metric returned, a file a system.
+        output: The picture, ``.png``, ``.svg`` or ``.pdf``.
+        names: Names of the systems; None takes those of the files.
+        start: Threshold at which curves begin; None takes 0.
+        threshold: Threshold that categories are shown at; None takes the only one, or 0.95.
+        larger_side: Whether ``consistency`` shows the larger side, which BioNLI's Figure 2 is
+            about, beside that of a perfect system.
+        by: The breakdown to show; None takes the only one.
+        score: Score of a breakdown, ``accuracy`` or ``macro_f1``; None takes the accuracy.
+        color: What cartography colours groups by, ``label`` or ``correctness``; None takes the
+            label.
+
+    Raises:
+        UsageError: There is no such kind, not a name for each file, or the output ends
+            otherwise; a result does not have what the picture shows, or an option belongs to
+            another kind.
+        SourceNotFoundError: A file is not there.
+        MissingExtraError: matplotlib is not installed.
+    """
+    if kind not in _KINDS:
+        raise UnknownNameError.of("kind of picture", kind, _KINDS)
+    given = [results] if isinstance(results, str | os.PathLike) else list(results)
+    for path in given:
+        if not isinstance(path, str | os.PathLike):
+            raise UsageError(f"{path!r} is not a path; expected a file.")
+    paths = list(map(local_path, given))
+    systems = list(names) if names is not None else [path.stem for path in paths]
+    if len(systems) != len(paths) or len(set(systems)) != len(systems):
+        raise UsageError(
+            f"{len(paths)} files and the names {', '.join(systems)}; expected one each, all "
+            "different."
+        )
+    metric = _KINDS[kind].metric
+    found = {name: _read_metrics(path, metric) for name, path in zip(systems, paths, strict=True)}
+    options = {
+        "start": start,
+        "threshold": threshold,
+        "larger_side": larger_side or None,
+        "by": by,
+        "score": score,
+        "color": color,
+    }
+    draw(kind, found, output, **{n: value for n, value in options.items() if value is not None})
+
+
+@needs_extra("plots", "A picture")
+def draw(
+    kind: str,
+    systems: Mapping[str, Mapping[str, Mapping[str, Any]]],
+    output: PathLike,
+    **options: Any,
+) -> None:
+    """Draw the metrics of systems by name; see ``plot``."""
+    from ...metrics import plots
+
+    metric, name_of_function, own_options = _KINDS[kind]
+    for name, metrics in systems.items():
+        if metric not in metrics:
+            listed = ", ".join(metrics) or "none"
+            step = _NEEDS.get(metric, "")
+            raise UsageError(f"{name} holds no result of {metric}, but {listed}. {step}".rstrip())
+    for option in options:
+        if option not in own_options:
+            own = " and ".join(name for name, one in _KINDS.items() if option in one.options)
+            raise UsageError(f"{option} belongs to pictures of {own}, not of {kind}.")
+    function = getattr(plots, name_of_function)
+    results = {name: metrics[metric] for name, metrics in systems.items()}
+    try:
+        plots.check_picture_name(output)
+        if kind != "cartography":
+            figure = function(results, **options)
+        elif len(results) > 1:
+            raise UsageError(f"cartography shows one system, not {len(results)}.")
+        else:
+            [(name, result)] = results.items()
+            figure = function(result, title=name, **options)
+        with whole_file(local_path(output)) as path:
+            plots.save_figure(figure, path)
+    except MetricInputError as error:
+        raise UsageError(str(error)) from None
+
+
+def _read_metrics(path: Path, metric: str) -> dict[str, Any]:
+    """Read the metrics of a file; one that holds no others is the result of this one."""
+    try:
+        found = parse_json(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise SourceNotFoundError(f"There is no file {path}.") from None
+    except ValueError as error:
+        raise UsageError(
+            f"{path} is not valid JSON: {error}. Expected what nlihub score --json says."
+        ) from None
+    if not isinstance(found, dict) or "systems" in found:
+        what = "the scores of several systems" if isinstance(found, dict) else "no result"
+        raise UsageError(f"{path} holds {what}; expected what nlihub score --json says of one run.")
+    metrics: dict[str, Any] = found.get("metrics", {metric: found})
+    return metrics

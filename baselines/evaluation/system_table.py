@@ -1,0 +1,181 @@
+"""The table of several systems: every score with its interval and its test, in several forms."""
+
+import re
+import textwrap
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any
+
+from ...metrics.rows import show_p_value
+from ..tables import MeanScore, Table
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+@dataclass(frozen=True, slots=True)
+class SystemScore:
+    """A score of a system, on all rows or on a part of them; shares are from 0 to 1.
+
+    Attributes:
+        score: Its name, such as ``macro_f1``, ``f1 neutral`` or ``pattern_accuracy 0.95``.
+        by: The column that scores are broken down by; None for all rows.
+        part: The value of the column; None for all rows.
+        system: The name of the system.
+        n_seeds: Number of its runs.
+        n_rows: Number of rows.
+        mean: The score, the mean over the runs.
+        std: Standard deviation over the runs (n - 1); None for one run.
+        low: Low end of the confidence interval; None if there are fewer than five units.
+        high: High end.
+        difference: The score of the averaged counts less that of the best system; None for this.
+        p_value: Two-sided; None for the best system.
+        p_corrected: The same, corrected by Holm's method over all tests of the score.
+        is_best: Whether no system scores higher.
+        is_close: Whether it is not significantly worse than the best.
+    """
+
+    score: str
+    by: str | None
+    part: str | None
+    system: str
+    n_seeds: int
+    n_rows: int
+    mean: float
+    std: float | None
+    low: float | None
+    high: float | None
+    difference: float | None = None
+    p_value: float | None = None
+    p_corrected: float | None = None
+    is_best: bool = False
+    is_close: bool = False
+
+    def as_cell(self) -> str:
+        """Return the score in per cent, its interval and its p-value, a line each."""
+        shown = str(MeanScore(self.mean, self.std, decimals=1))
+        lines = [f"**{shown}**" if self.is_best else shown + " †" * self.is_close]
+        if self.low is not None and self.high is not None:
+            lines.append(f"[{100 * self.low:.1f}, {100 * self.high:.1f}]")
+        if self.p_value is not None:
+            lines.append(f"p {show_p_value(self.p_corrected)}")
+        return "\n".join(lines)
+
+
+@dataclass(frozen=True)
+class SystemTable:
+    """The scores of systems, as a table for a paper; printing it shows it as text.
+
+    Attributes:
+        dataset: What was scored: name, version, config, split, number and digest of the rows.
+        systems: The files, or names, of each system's runs.
+        scores: All scores, by part, score and system.
+        confidence_level: Coverage of the intervals; tests are at 1 less this.
+        signature: All that the scores depend on, in one line.
+        notes: What may not be meant.
+        shown: The names of the scores that the table shows.
+    """
+
+    dataset: Mapping[str, Any]
+    systems: Mapping[str, Sequence[str]]
+    scores: Sequence[SystemScore]
+    confidence_level: float
+    signature: str
+    notes: Sequence[str]
+    shown: Sequence[str]
+
+    def as_json(self) -> dict[str, Any]:
+        """Return everything in plain types; ``pandas.DataFrame(found["scores"])`` is its table."""
+        found = asdict(self)
+        del found["shown"]
+        return found
+
+    def to_pandas(self) -> "pd.DataFrame":
+        """Return a data frame with a row for each score of each system."""
+        import pandas as pd
+
+        return pd.DataFrame(map(asdict, self.scores))
+
+    def to_csv(self) -> str:
+        """Return CSV with a line for each score of each system."""
+        text: str = self.to_pandas().to_csv(index=False)
+        return text
+
+    def to_markdown(self) -> str:
+        """Return a table in Markdown: the best of each score in bold."""
+        parts = [describe_dataset(self.dataset)]
+        for table in self._tables():
+            parts += [*[f"**{table.title}**"] * bool(table.title), table.as_markdown()]
+        parts += [self._legend("Bold"), *(f"Note: {note}" for note in self.notes)]
+        return "\n\n".join([*parts, f"`{self.signature}`"]) + "\n"
+
+    def to_latex(self, *, caption: str | None = None, label: str | None = None) -> str:
+        """Return a table in LaTeX, which needs the packages booktabs and graphicx.
+
+        Args:
+            caption: The caption; None names the dataset.
+            label: The label; None makes ``tab:DATASET``.
+        """
+        dataset = describe_dataset(self.dataset)
+        label = label or "tab:" + re.sub(r"\W+", "-", str(self.dataset["name"])).strip("-")
+        note = f"{self._legend('Bold')} {self.signature}"
+        floats = []
+        for number, table in enumerate(self._tables(), 1):
+            of, end = (f"{table.title} on ", f"-{number}") if table.title else ("", "")
+            floats.append(table.as_latex(caption or of + dataset, label + end, note))
+        return "\n\n".join(floats) + "\n"
+
+    def plot(self) -> Any:
+        """Return a matplotlib figure of the scores that the table shows, with their intervals."""
+        from ...metrics.plots import plot_systems
+
+        return plot_systems([asdict(one) for one in self.scores if one.score in self.shown])
+
+    def __str__(self) -> str:
+        lines = [describe_dataset(self.dataset)]
+        lines += [f"{name}: {', '.join(files)}" for name, files in self.systems.items()]
+        for table in self._tables():
+            lines += [*["", table.title] * bool(table.title), "", table.as_text()]
+        lines += ["", *textwrap.wrap(self._legend("*"), 100)]
+        lines += [f"Note: {note}" for note in self.notes]
+        return "\n".join([*lines, "", self.signature])
+
+    def _tables(self) -> Iterator[Table]:
+        """Yield the tables to show: one of all rows, or one of each column and score."""
+        cells = {(s.by, s.score, s.part, s.system): s.as_cell() for s in self.scores}
+        for by in dict.fromkeys(score.by for score in self.scores):
+            if by is None:
+                rows = [
+                    [name, *(cells[None, score, None, name] for score in self.shown)]
+                    for name in self.systems
+                ]
+                yield Table("", ["system", *self.shown], rows)
+                continue
+            parts = dict.fromkeys(score.part for score in self.scores if score.by == by)
+            for score in self.shown:
+                rows = [
+                    [str(part), *(cells[by, score, part, name] for name in self.systems)]
+                    for part in parts
+                ]
+                yield Table(score, [by, *self.systems], rows)
+
+    def _legend(self, best: str) -> str:
+        """Say what the tables show, in one paragraph."""
+        level = 100 * self.confidence_level
+        legend = f"In per cent, with {level:g} % confidence intervals (Korn and Graubard)."
+        if any(len(files) > 1 for files in self.systems.values()):
+            legend += " Means and standard deviations over the runs."
+        if len(self.systems) > 1:
+            tests = "systems" if self.scores[0].by is None else "cells"
+            legend += (
+                f" {best}: the best; †: not significantly worse (two-sided exchange test, p-values "
+                f"corrected by Holm's method over the {tests} of a score)."
+            )
+        return legend
+
+
+def describe_dataset(dataset: Mapping[str, Any]) -> str:
+    """Name scored rows for people: ``spacenli 1.0.0, default, test: 32,000 rows``."""
+    where = [str(dataset[key]) for key in ("config", "split") if dataset[key] is not None]
+    name = " ".join(str(dataset[key]) for key in ("name", "version") if dataset[key] is not None)
+    return ", ".join([name, *where]) + f": {dataset['rows']:,} rows"

@@ -1,0 +1,147 @@
+"""The tables of ``score``, ``baseline report`` and ``reproduce``, and the scores in their cells."""
+
+import itertools
+import re
+import statistics
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from ..builders.core.markdown import markdown_table
+from ..metrics.rows import show_rows_as_text
+
+#: Columns that fit the line of a page.
+_MAX_COLUMNS = 5
+_LATEX = {
+    **{char: f"\\{char}" for char in "&%$#_{}"},
+    "~": r"\textasciitilde{}",
+    "^": r"\textasciicircum{}",
+    "\\": r"\textbackslash{}",
+    **{char: f"${char}$" for char in "<>"},
+    "|": r"\textbar{}",
+    "±": r"$\pm$",
+    "†": r"\textsuperscript{$\dagger$}",
+}
+
+
+class MeanScore(NamedTuple):
+    """A score of ours, or one that is published.
+
+    Attributes:
+        mean: Mean over runs, or the score of one; from 0 to 1.
+        std: Standard deviation over runs (over n - 1); None of one run, or where a paper prints
+            none.
+        is_lower_bound: Whether a paper only states that the score is above ``mean``.
+        decimals: Number of decimals to show.
+    """
+
+    mean: float
+    std: float | None = None
+    is_lower_bound: bool = False
+    decimals: int = 2
+
+    def __str__(self) -> str:
+        """Write the score as a percentage.
+
+        >>> str(MeanScore(0.7806, 0.0039))
+        '78.06 ± 0.39'
+        """
+        spread = "" if self.std is None else f" ± {100 * self.std:.{self.decimals}f}"
+        return f"{'> ' * self.is_lower_bound}{100 * self.mean:.{self.decimals}f}{spread}"
+
+
+def mean_scores(runs: Sequence[Mapping[str, float]]) -> dict[str, MeanScore]:
+    """Average the scores that all runs have; empty without runs."""
+    found = {}
+    for name in runs[0] if runs else ():
+        values = [run[name] for run in runs if name in run]
+        if len(values) == len(runs):
+            std = statistics.stdev(values) if len(values) > 1 else None
+            found[name] = MeanScore(statistics.fmean(values), std)
+    return found
+
+
+#: A cell of a table: None is empty, ``**bold**`` marks the best, and lines may stand below it.
+Cell = str | int | float | MeanScore | None
+
+
+class Table(NamedTuple):
+    """A table: its title, the titles of its columns, and its rows."""
+
+    title: str
+    columns: Sequence[str]
+    rows: Sequence[Sequence[Cell]]
+
+    def as_markdown(self) -> str:
+        """Return the table in Markdown, without its title."""
+        rows = [[_show(cell).replace("\n", "<br>") for cell in row] for row in self.rows]
+        return markdown_table(self.columns, rows, aligns_numbers=True)
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the table in plain values, scores in per cent, deviations in their own columns."""
+        columns: list[str] = []
+        values: list[list[Any]] = []
+        for number, name in enumerate(self.columns):
+            cells = [row[number] for row in self.rows]
+            columns.append(name)
+            values.append([_per_cent(c, c.mean) if isinstance(c, MeanScore) else c for c in cells])
+            spreads = [_per_cent(c, c.std) if isinstance(c, MeanScore) else None for c in cells]
+            if any(spread is not None for spread in spreads):
+                columns.append(f"{name} std")
+                values.append(spreads)
+        rows = [list(row) for row in zip(*values, strict=True)]
+        return {"title": self.title, "columns": columns, "rows": rows}
+
+    def as_text(self) -> str:
+        """Return the table as text; a star marks the best."""
+        return show_rows_as_text([list(self.columns), *self._lines("{} *", str)])
+
+    def as_latex(self, caption: str, label: str, note: str) -> str:
+        """Return a float with booktabs, ready to paste; a wide one is scaled to the line."""
+        is_wide = len(self.columns) > _MAX_COLUMNS
+        lines = [
+            r"\begin{table}[t]",
+            r"\centering",
+            rf"\caption{{{_escape(caption)}}}",
+            rf"\label{{{label}}}",
+            *[r"\resizebox{\linewidth}{!}{%"] * is_wide,
+            rf"\begin{{tabular}}{{l{'r' * (len(self.columns) - 1)}}}",
+            r"\toprule",
+            " & ".join(map(_escape, self.columns)) + r" \\",
+            r"\midrule",
+        ]
+        for head, *cells in self._lines(r"\textbf{{{}}}", _escape):
+            below = cells if head else [rf"{{\scriptsize {cell}}}" for cell in cells]
+            lines.append(" & ".join([head, *below]).lstrip() + r" \\")
+        # Lines may break after what joins the parts of a signature.
+        note = re.sub(r"(\\textbar\{\}|[,:])(?=\S)", r"\1\\allowbreak{}", _escape(note))
+        lines += [
+            r"\bottomrule",
+            r"\end{tabular}" + "}" * is_wide,
+            rf"\par\smallskip\parbox{{\linewidth}}{{\footnotesize {note}}}",
+            r"\end{table}",
+        ]
+        return "\n".join(lines)
+
+    def _lines(self, bold: str, escape: Callable[[str], str]) -> Iterator[list[str]]:
+        """Yield each row as lines of cells, bold ones in a form of their own."""
+        for row in self.rows:
+            cells = [_show(cell).split("\n") for cell in row]
+            for line in itertools.zip_longest(*cells, fillvalue=""):
+                yield [
+                    bold.format(escape(cell[2:-2])) if cell.startswith("**") else escape(cell)
+                    for cell in line
+                ]
+
+
+def _show(cell: Cell) -> str:
+    if isinstance(cell, float):
+        return f"{cell:,.10g}"
+    return f"{cell:,}" if isinstance(cell, int) else "" if cell is None else str(cell)
+
+
+def _per_cent(score: MeanScore, share: float | None) -> float | None:
+    return None if share is None else round(100 * share, score.decimals)
+
+
+def _escape(text: str) -> str:
+    return "".join(_LATEX.get(char, char) for char in text)

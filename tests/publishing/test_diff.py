@@ -147,6 +147,16 @@ def test_only_splits_that_differ_are_read(write):
     assert diff_versions(old, new).rows == {"default": {**SAME, "train": added}}
 
 
+def test_splits_in_another_order_leave_their_rows_in_order(write):
+    other = {"test": TEST, "train": [*TRAIN, row("h")]}
+    found = diff_versions(write({**BASE, "test": [*TEST, row("x")]}), write(other))
+    assert found.rows["default"] == {
+        "test": SplitDiff(4, 3, removed=("x",)),
+        "train": SplitDiff(4, 5, added=("h",)),
+    }
+    assert found.splits.reordered
+
+
 def with_column(splits, name, value):
     return {split: [{**r, name: value} for r in of_split] for split, of_split in splits.items()}
 

@@ -6,6 +6,7 @@ Source: lighteval 0.13.0, ``docs/source/adding-a-custom-task.mdx``.
 import io
 import random
 from collections.abc import Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +20,7 @@ from lighteval.tasks.requests import Doc, SamplingMethod
 
 from ..baselines.evaluation.harness_logs import likeliest
 from ..loaders.errors import UsageError
-from .scores import JudgedRow, compute_scores
+from .scores import JudgedRow, flat_scores
 from .tasks import MAX_NEW_TOKENS, NLITask, list_tasks, write_once
 
 _Row = dict[str, Any]
@@ -45,16 +46,9 @@ class _Judge(SampleLevelComputation):
         }
 
 
-def _aggregate(task: NLITask) -> Any:
-    """Return the function that computes all scores of a task, with their standard errors."""
-
-    def aggregate(rows: Sequence[Mapping[str, Any]]) -> dict[str, float]:
-        judged = [JudgedRow(row["reference"], row["prediction"], row["group"]) for row in rows]
-        found = compute_scores(task.spec, judged)
-        errors = {f"{name}_stderr": score.error for name, score in found.items()}
-        return {name: score.value for name, score in found.items()} | errors
-
-    return aggregate
+def _aggregate(task: NLITask, rows: Sequence[Mapping[str, Any]]) -> dict[str, float]:
+    judged = [JudgedRow(row["reference"], row["prediction"], row["group"]) for row in rows]
+    return flat_scores(task.spec, judged)
 
 
 class _TaskConfig(LightevalTaskConfig):
@@ -67,7 +61,7 @@ class _TaskConfig(LightevalTaskConfig):
             higher_is_better=True,
             category=SamplingMethod.GENERATIVE if is_generated else SamplingMethod.LOGPROBS,
             sample_level_fn=_Judge(task, is_generated=is_generated),
-            corpus_level_fn=_aggregate(task),
+            corpus_level_fn=partial(_aggregate, task),
         )
         super().__init__(
             name=f"{task.name}{'_gen' * is_generated}",

@@ -7,6 +7,7 @@ Source: lm_eval 0.4.13, ``docs/new_task_guide.md``.
 """
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -14,15 +15,14 @@ import datasets
 
 from ..baselines.evaluation.harness_logs import likeliest
 from ..builders.core.registry import get_builder
-from .scores import UNREAD, JudgedRow, compute_scores, score_names
+from ..builders.core.spec import DatasetSpec
+from .scores import STDERR, UNREAD, JudgedRow, flat_scores, score_names
 from .tasks import MAX_NEW_TOKENS, NLITask, get_task, list_tasks, write_once
 
 #: A row as lm_eval keeps it, under ``doc`` in ``samples_*.jsonl``.
 Doc = Mapping[str, Any]
 #: What every metric gets of a row: dataset, gold label, predicted label or None, group.
 _Judged = tuple[str, int, int | None, str | None]
-#: Ends the name of a score's standard error, which lm_eval prints beside the score.
-_ERROR = "_stderr"
 #: How tasks are answered, by the end of their names: the likeliest reply, or a text that is read.
 KINDS = {"": "multiple_choice", "_gen": "generate_until"}
 
@@ -69,13 +69,12 @@ def _yaml(task: NLITask, end: str) -> str:
             f"  max_gen_toks: {MAX_NEW_TOKENS}",
         ]
     lines.append("metric_list:")
-    for name in score_names(task.spec):
-        for metric in (name, f"{name}{_ERROR}"):
-            lines += [
-                f"  - metric: {metric}",
-                f"    aggregation: !function {__name__}.{_function_name(metric)}",
-                f"    higher_is_better: {str(name != UNREAD).lower()}",
-            ]
+    for metric in _metrics(task.spec):
+        lines += [
+            f"  - metric: {metric}",
+            f"    aggregation: !function {__name__}.{_function_name(metric)}",
+            f"    higher_is_better: {str(not metric.startswith(UNREAD)).lower()}",
+        ]
     lines += ["metadata:", f"  version: {task.spec.version}"]
     return "\n".join(lines) + "\n"
 
@@ -116,8 +115,11 @@ def judge_answer(doc: Doc, results: Sequence[str]) -> dict[str, _Judged]:
 
 def _judge(doc: Doc, prediction: int | None) -> dict[str, _Judged]:
     judged = (doc["dataset"], doc["label"], prediction, doc["group"])
-    names = score_names(get_builder(doc["dataset"]).SPEC)
-    return {metric: judged for name in names for metric in (name, f"{name}{_ERROR}")}
+    return dict.fromkeys(_metrics(get_builder(doc["dataset"]).SPEC), judged)
+
+
+def _metrics(spec: DatasetSpec) -> list[str]:
+    return [f"{name}{end}" for name in score_names(spec) for end in ("", STDERR)]
 
 
 def _function_name(metric: str) -> str:
@@ -126,18 +128,12 @@ def _function_name(metric: str) -> str:
 
 def __getattr__(name: str) -> Callable[[Sequence[_Judged]], float]:
     """Return the function that computes a score, or its error, from what metrics get of rows."""
-    metrics = {metric for task in list_tasks() for metric in score_names(task.spec)}
-    for metric in metrics:
-        for end in ("", _ERROR):
-            if name == _function_name(f"{metric}{end}"):
-                return _aggregation(metric, is_error=bool(end))
+    for metric in {metric for task in list_tasks() for metric in _metrics(task.spec)}:
+        if name == _function_name(metric):
+            return partial(_aggregate, metric)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
-def _aggregation(metric: str, *, is_error: bool) -> Callable[[Sequence[_Judged]], float]:
-    def aggregate(rows: Sequence[_Judged]) -> float:
-        spec = get_builder(rows[0][0]).SPEC
-        score = compute_scores(spec, [JudgedRow(*row[1:]) for row in rows])[metric]
-        return score.error if is_error else score.value
-
-    return aggregate
+def _aggregate(metric: str, rows: Sequence[_Judged]) -> float:
+    spec = get_builder(rows[0][0]).SPEC
+    return flat_scores(spec, [JudgedRow(*row[1:]) for row in rows])[metric]

@@ -19,6 +19,8 @@ _FUNCTIONS: Mapping[str, Callable[..., Mapping[str, Any]]] = {
 }
 #: The share of answers that cannot be read, which are wrong.
 UNREAD = "unread"
+#: Ends the name of a score's standard error.
+STDERR = "_stderr"
 
 
 class Score(NamedTuple):
@@ -67,6 +69,15 @@ def compute_scores(
         The scores by the names of ``score_names``.
     """
     return dict(_compute(spec.labels, spec.metrics, tuple(rows), tuple(thresholds)))
+
+
+def flat_scores(
+    spec: DatasetSpec, rows: Sequence[JudgedRow], thresholds: Sequence[float] = THRESHOLDS
+) -> dict[str, float]:
+    """Return the scores by name, then their standard errors by ``NAME_stderr``."""
+    found = compute_scores(spec, rows, thresholds)
+    errors = {f"{name}{STDERR}": score.error for name, score in found.items()}
+    return {name: score.value for name, score in found.items()} | errors
 
 
 def _keys(metric: str, thresholds: Sequence[float]) -> Mapping[str, Sequence[str]]:

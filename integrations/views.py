@@ -2,7 +2,7 @@
 
 import logging
 from collections import Counter
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -24,12 +24,26 @@ _LOGGER = logging.getLogger(__name__)
 _POSITIVE = "entailment"
 #: The labels of hypotheses that the premise speaks against; ``neutral`` and ``reasoning`` do not.
 _NEGATIVE = ("contradiction", "contrasting", "not_entailment")
+_USED = ("premise", "hypothesis", "label")
 
 _TEXT = Value("string")
 _TURNS = List({"role": _TEXT, "content": _TEXT})
+#: The columns of each view; ``ClassLabel`` stands for the label set of the dataset.
+VIEWS: Mapping[str, Mapping[str, Any]] = {
+    "pair-class": {"premise": _TEXT, "hypothesis": _TEXT, "label": ClassLabel},
+    "text-class": {"text": _TEXT, "label": ClassLabel},
+    "pair": {"anchor": _TEXT, "positive": _TEXT},
+    "triplet": {"anchor": _TEXT, "positive": _TEXT, "negative": _TEXT},
+    "chat": {"messages": _TURNS},
+    "prompt-completion": {"prompt": _TURNS, "completion": _TURNS},
+}
+#: The views with prompts, which take a ``Prompting``.
+PROMPTED = ("chat", "prompt-completion")
 
 _Row = Mapping[str, Any]
 _Rows = Sequence[_Row]
+#: The rows of a view, and why how many were left out.
+_Made = tuple[list[_Row], Counter[str]]
 
 
 @dataclass(frozen=True)
@@ -37,46 +51,25 @@ class Prompting:
     """How the views ``chat`` and ``prompt-completion`` ask.
 
     Attributes:
-        form: The form of the prompt: ``p1``, ``p2`` or ``p3``.
-        n_shots: Exemplars before each question: 0, or the number of labels, one of each.
+        prompt: The form of the prompt: ``p1``, ``p2`` or ``p3``.
+        shots: Exemplars before each question: 0, or the number of labels, one of each.
         seed: Seed of the draw of exemplars.
 
     Raises:
         UnknownNameError: There is no such form.
     """
 
-    form: str = "p1"
-    n_shots: int = 0
+    prompt: str = "p1"
+    shots: int = 0
     seed: int = 1
 
     def __post_init__(self) -> None:
-        if self.form not in FORMS:
-            raise UnknownNameError.of("prompt", self.form, FORMS)
-
-
-@dataclass(frozen=True)
-class _View:
-    columns: Mapping[str, Any]
-    make: Callable[..., tuple[list[_Row], Counter[str]]]
-
-
-def check_view(view: str) -> None:
-    """Refuse the name of a view that there is not.
-
-    Raises:
-        UnknownNameError: There is no such view.
-    """
-    if view not in VIEWS:
-        raise UnknownNameError.of("view", view, VIEWS)
-
-
-def is_prompted(view: str) -> bool:
-    """Return whether a view has prompts, so that it takes a ``Prompting``."""
-    return view in _PROMPTED
+        if self.prompt not in FORMS:
+            raise UnknownNameError.of("prompt", self.prompt, FORMS)
 
 
 def make_view(
-    loaded: Any, view: str, prompting: Prompting | None = None, pool: Dataset | None = None
+    loaded: Any, view: str, prompting: Prompting = Prompting(), pool: Dataset | None = None
 ) -> Any:
     """Give rows the columns that a training library expects; see ``nlihub.load_dataset``.
 
@@ -85,7 +78,7 @@ def make_view(
     Args:
         loaded: A ``Dataset``, ``DatasetDict`` or list of datasets in the uniform schema.
         view: The view, one of ``VIEWS``.
-        prompting: How ``chat`` and ``prompt-completion`` ask; None takes its defaults.
+        prompting: How ``chat`` and ``prompt-completion`` ask.
         pool: The rows to draw exemplars from; needed where there are shots.
 
     Returns:
@@ -93,61 +86,51 @@ def make_view(
         each other.
 
     Raises:
-        UnknownNameError: There is no such view or form of prompt.
         UsageError: No row of these has a place in the view, or the number of shots is neither 0 nor
             that of the labels.
         SchemaError: The rows have no ``premise``, ``hypothesis`` and class ``label``, or a row has
             no label.
     """
-    check_view(view)
-    parts = _parts(loaded)
+    if isinstance(loaded, dict):
+        parts = dict(loaded)
+    elif isinstance(loaded, list):
+        parts = {f"part {number}": rows for number, rows in enumerate(loaded, 1)}
+    else:
+        parts = {str(loaded.split or "rows"): loaded}
     for name, rows in parts.items():
         _check(name, rows)
-    labels = next(iter(parts.values())).features["label"].names
-    ask: tuple[Any, ...] = ()
-    if is_prompted(view):
-        prompting = prompting or Prompting()
-        prompt = get_prompt(prompting.form, labels)
-        ask = (prompt, _draw(prompting, labels, pool))
+    first = next(iter(parts.values()))
+    labels = first.features["label"].names
+    prompt = get_prompt(prompting.prompt, labels)
+    shots = _draw(prompting, labels, pool) if view in PROMPTED else ()
+    of_labels = ClassLabel(names=labels)
+    columns = {n: of_labels if kind is ClassLabel else kind for n, kind in VIEWS[view].items()}
     made: dict[Any, Dataset] = {}
     notes = []
     for name, rows in parts.items():
-        columns = {
-            column: ClassLabel(names=labels) if kind is ClassLabel else kind
-            for column, kind in VIEWS[view].columns.items()
-        }
-        features = Features(columns)
-        kept, lost = VIEWS[view].make(_plain(rows, labels), *ask)
+        kept, lost = _make(_plain(rows, labels), view, prompt, shots)
         made[name] = Dataset.from_dict(
-            {column: [row[column] for row in kept] for column in features}, features=features
+            {column: [row[column] for row in kept] for column in columns},
+            features=Features(columns),
         )
         if lost:
             counts = "; ".join(f"{count:,} {what}" for what, count in lost.items())
             notes.append(f"{name}: {len(rows):,} rows became {len(kept):,}; {counts}")
     if any(map(len, parts.values())) and not any(map(len, made.values())):
-        has_pairs = view != "pair" and any(map(_has_entailment, parts.values()))
+        has_pairs = any(
+            row["label"] == _POSITIVE for p in parts.values() for row in _plain(p, labels)
+        )
         others = [v for v in VIEWS if v != "triplet" and (v != "pair" or has_pairs)]
         raise UsageError(
             f"No row has a place in the view {view!r}. {'. '.join(notes)}. These rows have the "
             f"views {', '.join(others)}."
         )
-    dropped = [c for c in next(iter(parts.values())).column_names if c not in _USED]
+    dropped = [c for c in first.column_names if c not in _USED]
     notes.append(f"Columns left out: {', '.join(dropped) or 'none'}")
     _LOGGER.warning("View %s. %s.", view, ". ".join(notes))
     if isinstance(loaded, dict):
         return DatasetDict(made)
     return list(made.values()) if isinstance(loaded, list) else next(iter(made.values()))
-
-
-_USED = ("premise", "hypothesis", "label")
-
-
-def _parts(loaded: Any) -> dict[Any, Dataset]:
-    if isinstance(loaded, dict):
-        return dict(loaded)
-    if isinstance(loaded, list):
-        return {f"part {number}": rows for number, rows in enumerate(loaded, 1)}
-    return {str(loaded.split or "rows"): loaded}
 
 
 def _check(name: str, rows: Dataset) -> None:
@@ -163,11 +146,6 @@ def _check(name: str, rows: Dataset) -> None:
         raise SchemaError(f"{name}: {len(bad):,} rows have no label, the first is row {bad[0]}.")
 
 
-def _has_entailment(rows: Dataset) -> bool:
-    names = rows.features["label"].names
-    return _POSITIVE in names and names.index(_POSITIVE) in rows["label"]
-
-
 def _plain(rows: Dataset, labels: Sequence[str]) -> _Rows:
     """Return the texts of rows, with names for labels."""
     columns = (rows[column] for column in _USED)
@@ -178,11 +156,11 @@ def _plain(rows: Dataset, labels: Sequence[str]) -> _Rows:
 
 
 def _draw(prompting: Prompting, labels: Sequence[str], pool: Dataset | None) -> tuple[Shot, ...]:
-    if prompting.n_shots not in (0, len(labels)):
+    if prompting.shots not in (0, len(labels)):
         raise UsageError(
-            f"shots is {prompting.n_shots}; expected 0, or {len(labels)} for one exemplar a class."
+            f"shots is {prompting.shots}; expected 0, or {len(labels)} for one exemplar a class."
         )
-    if not prompting.n_shots:
+    if not prompting.shots:
         return ()
     if pool is None:
         raise UsageError("Exemplars need rows to be drawn from.")
@@ -191,17 +169,19 @@ def _draw(prompting: Prompting, labels: Sequence[str], pool: Dataset | None) -> 
     return draw_exemplars(table, labels, prompting.seed)
 
 
-def _pair_class(rows: _Rows) -> tuple[list[_Row], Counter[str]]:
-    return list(rows), Counter()
+def _make(rows: _Rows, view: str, prompt: Prompt, shots: Sequence[Shot]) -> _Made:
+    if view == "text-class":
+        texts = (f"{row['premise']}\n{row['hypothesis']}" for row in rows)
+        pairs = zip(texts, rows, strict=True)
+        return [{"text": text, "label": row["label"]} for text, row in pairs], Counter()
+    if view == "pair":
+        return _pair(rows)
+    if view == "triplet":
+        return _triplet(rows)
+    return _ask(rows, prompt, shots) if view in PROMPTED else (list(rows), Counter())
 
 
-def _text_class(rows: _Rows) -> tuple[list[_Row], Counter[str]]:
-    return [
-        {"text": f"{row['premise']}\n{row['hypothesis']}", "label": row["label"]} for row in rows
-    ], Counter()
-
-
-def _pair(rows: _Rows) -> tuple[list[_Row], Counter[str]]:
+def _pair(rows: _Rows) -> _Made:
     lost: Counter[str] = Counter()
     kept: dict[tuple[str, str], _Row] = {}
     for row in rows:
@@ -215,7 +195,7 @@ def _pair(rows: _Rows) -> tuple[list[_Row], Counter[str]]:
     return list(kept.values()), _with_repeats(kept, lost)
 
 
-def _triplet(rows: _Rows) -> tuple[list[_Row], Counter[str]]:
+def _triplet(rows: _Rows) -> _Made:
     lost: Counter[str] = Counter()
     negatives: dict[str, dict[str, None]] = {}
     for row in rows:
@@ -254,33 +234,13 @@ def _with_repeats(kept: Collection[tuple[str, ...]], lost: Counter[str]) -> Coun
     return +lost
 
 
-def _chat(rows: _Rows, prompt: Prompt, shots: tuple[Shot, ...]) -> tuple[list[_Row], Counter[str]]:
-    made, lost = _prompt_completion(rows, prompt, shots)
-    return [{"messages": [*row["prompt"], *row["completion"]]} for row in made], lost
-
-
-def _prompt_completion(
-    rows: _Rows, prompt: Prompt, shots: tuple[Shot, ...]
-) -> tuple[list[_Row], Counter[str]]:
+def _ask(rows: _Rows, prompt: Prompt, shots: Sequence[Shot]) -> _Made:
     shown = {(shot.premise, shot.hypothesis) for shot in shots}
-    kept = [row for row in rows if (row["premise"], row["hypothesis"]) not in shown]
-    made: list[_Row] = [
-        {
-            "prompt": chat_messages(prompt, row["premise"], row["hypothesis"], shots),
-            "completion": [{"role": "assistant", "content": prompt.reply(row["label"])}],
-        }
-        for row in kept
-    ]
-    return made, +Counter({"left out as exemplars": len(rows) - len(kept)})
-
-
-#: The views by name; ``ClassLabel`` stands for the label set of the dataset.
-VIEWS = {
-    "pair-class": _View({"premise": _TEXT, "hypothesis": _TEXT, "label": ClassLabel}, _pair_class),
-    "text-class": _View({"text": _TEXT, "label": ClassLabel}, _text_class),
-    "pair": _View({"anchor": _TEXT, "positive": _TEXT}, _pair),
-    "triplet": _View({"anchor": _TEXT, "positive": _TEXT, "negative": _TEXT}, _triplet),
-    "chat": _View({"messages": _TURNS}, _chat),
-    "prompt-completion": _View({"prompt": _TURNS, "completion": _TURNS}, _prompt_completion),
-}
-_PROMPTED = ("chat", "prompt-completion")
+    made: list[_Row] = []
+    for row in rows:
+        if (row["premise"], row["hypothesis"]) not in shown:
+            question = chat_messages(prompt, row["premise"], row["hypothesis"], shots)
+            answer = [{"role": "assistant", "content": prompt.reply(row["label"])}]
+            messages = [*question, *answer]
+            made.append({"prompt": question, "completion": answer, "messages": messages})
+    return made, +Counter({"left out as exemplars": len(rows) - len(made)})

@@ -4,14 +4,15 @@ MAJOR: records, labels or order; MINOR: columns, configs or splits added; PATCH:
 """
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import IntEnum
+from typing import Any
 
 from datasets import Version
 
 from ..builders.core.row_digests import both_digests, row_hashes
-from ..builders.versions.version import BuiltVersion, Manifest, Split
+from ..builders.versions.version import BuiltVersion, Manifest
 from ..loaders.atomic_write import working_folder
 from ..loaders.errors import UsageError, VersionError
 from ..loaders.paths import default_cache_dir
@@ -22,7 +23,6 @@ _TAG = re.compile(r"v((?:0|[1-9][0-9]*)(?:\.(?:0|[1-9][0-9]*)){2})")
 class Level(IntEnum):
     """How much a version differs from the one before, by what its users notice."""
 
-    NONE = 0
     PATCH = 1
     MINOR = 2
     MAJOR = 3
@@ -53,43 +53,53 @@ def published_numbers(tags: Mapping[str, str]) -> dict[Version, str]:
     found = {
         Version(match[1]): commit for tag, commit in tags.items() if (match := _TAG.fullmatch(tag))
     }
-    return dict(sorted(found.items(), key=lambda item: _parts(item[0])))
+    return {number: found[number] for number in sorted(found)}
 
 
-def _parts(number: Version) -> tuple[int, int, int]:
-    return int(number.major), int(number.minor), int(number.patch)
-
-
-def smallest_after(number: Version, level: Level) -> Version:
-    """Return the first number that may follow a published version, by how much has changed."""
-    major, minor, patch = _parts(number)
-    following = {
-        Level.MAJOR: f"{major + 1}.0.0",
-        Level.MINOR: f"{major}.{minor + 1}.0",
-        Level.PATCH: f"{major}.{minor}.{patch + 1}",
-    }
-    return Version(following[level])
-
-
-def check_follows(number: Version, newest: Version, level: Level, reasons: Iterable[str]) -> None:
-    """Refuse to publish a version under a number that says less than what has changed.
+def check_number(
+    number: Version, published: Iterable[Version], changes: Sequence["Change"]
+) -> None:
+    """Refuse a number that is taken by something else, or says less than what has changed.
 
     Args:
         number: The number that is wanted.
-        newest: The newest that is published.
-        level: How much has changed since that.
-        reasons: What has, for the message.
+        published: The published ones, the oldest first.
+        changes: What has changed since the one of that number, or else the newest; the gravest
+            first.
 
     Raises:
-        VersionError: It does not follow the newest, or it is too small a step.
+        VersionError: It is taken, does not follow the newest, or is too small a step; or nothing
+            has changed.
     """
-    if _parts(number) <= _parts(newest):
-        raise VersionError(f"{number} does not follow {newest}, the newest published version.")
-    needed = smallest_after(newest, level)
-    if _parts(number) < _parts(needed):
+    if not (known := list(published)):
+        return
+    newest, is_taken = known[-1], number in known
+    if not changes:
+        if not is_taken:
+            raise VersionError(
+                f"Nothing has changed since {newest}, so there is nothing to publish."
+            )
+        return
+    level = changes[0].level
+    reasons = "; ".join(change.what for change in changes)
+    major, minor, patch = newest.tuple
+    following = {
+        Level.MAJOR: (major + 1, 0, 0),
+        Level.MINOR: (major, minor + 1, 0),
+        Level.PATCH: (major, minor, patch + 1),
+    }
+    needed = Version(".".join(map(str, following[level])))
+    if is_taken:
         raise VersionError(
-            f"{number} is too small a step from {newest}: {'; '.join(reasons)}. That is a "
-            f"{level.name} change; expected {needed} or higher."
+            f"{number} is published already, and is another: {reasons}. Expected a number such as "
+            f"{needed}."
+        )
+    if number < newest:
+        raise VersionError(f"{number} does not follow {newest}, the newest published version.")
+    if number < needed:
+        raise VersionError(
+            f"{number} is too small a step from {newest}: {reasons}. That is a {level.name} "
+            f"change; expected {needed} or higher."
         )
 
 
@@ -107,11 +117,11 @@ def match_version(asked: str, published: Iterable[Version]) -> Version:
     if len(parts) not in (2, 3) or not all(part.isdecimal() for part in parts):
         raise UsageError(f"version is {asked!r}; expected X.Y or X.Y.Z, as in 1.2 or 1.2.0.")
     wanted = tuple(map(int, parts))
-    found = [number for number in known if _parts(number)[: len(wanted)] == wanted]
+    found = [number for number in known if number.tuple[: len(wanted)] == wanted]
     if not found:
         shown = ", ".join(map(str, known)) or "none"
         raise VersionError(f"There is no version {asked}. Published: {shown}.")
-    return max(found, key=_parts)
+    return max(found)
 
 
 @dataclass(frozen=True)
@@ -127,8 +137,46 @@ class Change:
     what: str
 
 
-#: Digest and order digest of the rows of a split, as far as some columns go.
-_DigestsOf = Callable[[str, str, Sequence[str]], tuple[str, str]]
+@dataclass(frozen=True)
+class NameChanges:
+    """What a version changed of its labels, columns, configs or splits.
+
+    Attributes:
+        added: Those that only the new version has.
+        removed: Those that only the old version has.
+        changed: What a label or column was and is: the label's id, the column's type.
+        reordered: Whether those that both have stand in another order.
+    """
+
+    added: tuple[str, ...]
+    removed: tuple[str, ...]
+    changed: Mapping[str, tuple[Any, Any]]
+    reordered: bool
+
+
+def compare_names(old: Manifest, new: Manifest) -> dict[str, NameChanges]:
+    """Compare the ``labels``, ``columns``, ``configs`` and ``splits`` of two versions."""
+    before, after = _names(old), _names(new)
+    return {kind: _compare(before[kind], after[kind]) for kind in after}
+
+
+def _names(manifest: Manifest) -> dict[str, Mapping[str, Any]]:
+    return {
+        "labels": {label: number for number, label in enumerate(manifest.labels)},
+        "columns": manifest.columns,
+        "configs": dict.fromkeys(manifest.configs),
+        "splits": {f"{config}/{split}": None for config, split, _ in manifest.splits()},
+    }
+
+
+def _compare(old: Mapping[str, Any], new: Mapping[str, Any]) -> NameChanges:
+    kept = [name for name in new if name in old]
+    return NameChanges(
+        added=tuple(name for name in new if name not in old),
+        removed=tuple(name for name in old if name not in new),
+        changed={name: (old[name], new[name]) for name in kept if old[name] != new[name]},
+        reordered=kept != [name for name in old if name in new],
+    )
 
 
 def list_changes(old: Manifest, new: BuiltVersion) -> list[Change]:
@@ -143,99 +191,52 @@ def list_changes(old: Manifest, new: BuiltVersion) -> list[Change]:
     Raises:
         VerificationError: A file of the version is missing or malformed.
     """
-    changes = [*_labels(old, new.manifest), *_columns(old, new.manifest)]
+    names = compare_names(old, new.manifest)
+    labels, columns = list(new.manifest.labels), names["columns"]
+    major, minor = [], [f"column {name} is added" for name in columns.added]
+    if labels != list(old.labels):
+        major.append(f"labels {', '.join(old.labels)} become {', '.join(labels)}")
+    major += [f"column {name} is removed" for name in columns.removed]
+    major += [
+        f"column {n} was {was} and becomes {now}" for n, (was, now) in columns.changed.items()
+    ]
+    if columns.reordered:
+        major.append("columns stand in another order")
+    for kind in ("config", "split"):
+        found = names[f"{kind}s"]
+        major += [f"{kind} {name} is removed" for name in found.removed]
+        minor += [f"{kind} {name} is added" for name in found.added]
     was_main = old.main_config(new.builder.SPEC.default_config)
     if new.main_config != was_main:
-        what = f"config {new.main_config} takes the place of {was_main} where none is named"
-        changes.append(Change(Level.MAJOR, what))
-    kept = [column for column in old.columns if column in new.manifest.columns]
-    digests = _reader(new) if kept != list(new.manifest.columns) else _known(new.manifest)
-    rows = _rows(old, new.manifest, kept, digests)
-    if kept != list(new.manifest.columns):  # with more columns the bytes are others anyway
-        rows = [change for change in rows if change.level > Level.PATCH]
-    changes += rows
+        major.append(f"config {new.main_config} takes the place of {was_main} where none is named")
+    changes = [Change(Level.MAJOR, what) for what in major]
+    changes += [Change(Level.MINOR, what) for what in minor]
+    if not columns.removed:  # else all rows differ by a column
+        for config, split, _ in old.splits():
+            if split in new.manifest.configs.get(config, {}):
+                changes += _compare_rows(old, new, config, split)
     return sorted(changes, key=lambda change: -change.level)
 
 
-def gravest_level(changes: Sequence[Change]) -> Level:
-    """Return the level of the gravest change of a version."""
-    return max((change.level for change in changes), default=Level.NONE)
-
-
-def _labels(old: Manifest, new: Manifest) -> list[Change]:
-    if list(old.labels) == list(new.labels):
-        return []
-    what = f"labels {', '.join(old.labels)} become {', '.join(new.labels)}"
-    return [Change(Level.MAJOR, what)]
-
-
-def _columns(old: Manifest, new: Manifest) -> list[Change]:
-    changes = []
-    for name, kind in old.columns.items():
-        if name not in new.columns:
-            changes.append(Change(Level.MAJOR, f"column {name} is removed"))
-        elif new.columns[name] != kind:
-            what = f"column {name} was {kind} and becomes {new.columns[name]}"
-            changes.append(Change(Level.MAJOR, what))
-    kept = [name for name in new.columns if name in old.columns]
-    if kept != [name for name in old.columns if name in new.columns]:
-        changes.append(Change(Level.MAJOR, "columns stand in another order"))
-    added = [name for name in new.columns if name not in old.columns]
-    changes += [Change(Level.MINOR, f"column {name} is added") for name in added]
-    return changes
-
-
-def _rows(old: Manifest, new: Manifest, kept: Sequence[str], digests: _DigestsOf) -> list[Change]:
-    changes = []
-    is_comparable = len(kept) == len(old.columns)  # else the rows differ by a column at least
-    for config, splits in old.configs.items():
-        if config not in new.configs:
-            changes.append(Change(Level.MAJOR, f"config {config} is removed"))
-            continue
-        for split, before in splits.items():
-            where = f"{config}/{split}"
-            if split not in new.configs[config]:
-                changes.append(Change(Level.MAJOR, f"{where} is removed"))
-            elif is_comparable:
-                after = new.configs[config][split]
-                found = digests(config, split, kept)
-                changes += _split(where, before, after, *found)
-    for config, splits in new.configs.items():
-        if config not in old.configs:
-            changes.append(Change(Level.MINOR, f"config {config} is added"))
-            continue
-        added = [split for split in splits if split not in old.configs[config]]
-        changes += [Change(Level.MINOR, f"{config}/{split} is added") for split in added]
-    return changes
-
-
-def _split(
-    where: str, before: Split, after: Split, digest_now: str, order_now: str
-) -> list[Change]:
-    if before.rows != after.rows:
-        return [Change(Level.MAJOR, f"{where} has {after.rows:,} rows, it had {before.rows:,}")]
-    if before.digest != digest_now:
-        return [Change(Level.MAJOR, f"{where} has other rows")]
-    if before.order_digest != order_now:
-        return [Change(Level.MAJOR, f"{where} has its rows in another order")]
-    if [shard.sha256 for shard in before.shards] != [shard.sha256 for shard in after.shards]:
-        return [Change(Level.PATCH, f"{where} has the same rows in other bytes")]
-    return []
-
-
-def _known(manifest: Manifest) -> _DigestsOf:
-    def digests(config: str, split: str, _: Sequence[str]) -> tuple[str, str]:
-        entry = manifest.configs[config][split]
-        return entry.digest, entry.order_digest
-
-    return digests
-
-
-def _reader(version: BuiltVersion) -> _DigestsOf:
-    def digests(config: str, split: str, columns: Sequence[str]) -> tuple[str, str]:
-        labels = version.manifest.labels
-        batches = version.batches(config, split, columns)
+def _compare_rows(old: Manifest, new: BuiltVersion, config: str, split: str) -> Iterator[Change]:
+    """Yield what became of the rows of a split, by the columns that were there before."""
+    before, after = old.configs[config][split], new.manifest.configs[config][split]
+    where = f"{config}/{split}"
+    digests = after.digest, after.order_digest
+    has_more = len(new.manifest.columns) > len(old.columns)
+    if has_more and before.rows == after.rows:
+        kept = [name for name in new.manifest.columns if name in old.columns]
+        hashes = (
+            b"".join(row_hashes(batch, new.manifest.labels))
+            for batch in new.batches(config, split, kept)
+        )
         with working_folder(default_cache_dir(), "digests-") as folder:
-            return both_digests((b"".join(row_hashes(b, labels)) for b in batches), folder)
-
-    return digests
+            digests = both_digests(hashes, folder)
+    if before.rows != after.rows:
+        yield Change(Level.MAJOR, f"{where} has {after.rows:,} rows, it had {before.rows:,}")
+    elif before.digest != digests[0]:
+        yield Change(Level.MAJOR, f"{where} has other rows")
+    elif before.order_digest != digests[1]:
+        yield Change(Level.MAJOR, f"{where} has its rows in another order")
+    elif not has_more and [s.sha256 for s in before.shards] != [s.sha256 for s in after.shards]:
+        yield Change(Level.PATCH, f"{where} has the same rows in other bytes")

@@ -1,7 +1,7 @@
 """Plan to publish a version of a dataset, under its number on the Hub and in its repository."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import replace
 from fnmatch import fnmatch
 from functools import partial
 
@@ -12,20 +12,62 @@ from ..builders.versions.card import (
     split_card,
     version_blocks,
 )
+from ..builders.versions.open import PathLike, open_version
 from ..builders.versions.verify import require_verified
 from ..builders.versions.version import MANIFEST, BuiltVersion, Manifest
 from ..loaders.errors import UsageError, VersionError
 from ..loaders.hashing import identify
+from ..loaders.progress import Tell, silent
 from .benchmark import FILE_NAME as BENCHMARK
 from .benchmark import eval_file
 from .card import merge_cards
 from .changes import Change, Level, list_changes, parse_number
-from .hub.repository import Content, HubRepository
-from .plan import CARD, Plan, RepositoryState
+from .plan import CARD, Plan, Publication, RepositoryState
 from .read_back import read_back
+from .repository import Content, HubRepository
 
 #: Files that stay as they are, besides those with the rows.
 _KEPT = ("LICENSE", "CITATION.bib")
+
+
+def publish(
+    name: str,
+    repo: str,
+    version: str,
+    *,
+    private: bool = False,
+    folder: PathLike | None = None,
+    configs: Sequence[str] = (),
+    splits: Sequence[str] = (),
+    tell: Tell = silent,
+) -> Publication:
+    """Publish a version of a dataset to the Hub: one commit, read back, tagged.
+
+    A version is published once: its number is never given to other rows or bytes. Interrupted
+    anywhere, calling it again goes on where it was. The token is read as ``huggingface_hub`` reads
+    it.
+
+    Args:
+        name: Name of a dataset, or folder of a built version.
+        repo: Its repository on the Hub, ``ORG/NAME``.
+        version: The version number, ``X.Y.Z``.
+        private: Whether a repository that is made is private.
+        folder: Local folder with the source files, or one file, where the dataset has to be built
+            first; None downloads them where they are needed.
+        configs: The configs to build; empty means all.
+        splits: The splits to build; empty means all.
+        tell: Takes a line on each step.
+
+    Raises:
+        VerificationError: The version fails a check.
+        VersionError: The number is taken by something else, does not follow the newest or is too
+            small a step, or nothing has changed since the newest.
+        UsageError: The number or the name is malformed, or the repository holds something else.
+        RaceError: Somebody else published or changed the repository at the same time.
+        HubError: The Hub refuses, cannot be reached, or gives something else than was built.
+    """
+    built = open_version(name, folder=folder, configs=configs, splits=splits)
+    return plan_dataset(built, repo, version, private=private).publish(tell)
 
 
 def plan_dataset(version: BuiltVersion, repo: str, number: str, *, private: bool = False) -> Plan:
@@ -54,18 +96,17 @@ def plan_dataset(version: BuiltVersion, repo: str, number: str, *, private: bool
     require_verified(version)
     state = RepositoryState.look(repository, wanted, mark=MANIFEST, private=private)
     before = _read_manifest(repository, state.head) if state.head is not None else None
-    stamped = _stamp(version, str(wanted), repository, state.card)
+    manifest, contents = _stamp(version, str(wanted), repository, state.card)
     listed = {*before.hashes(), MANIFEST} if before is not None else set()
-    _check_fits(state, before, listed, stamped.manifest)
+    _check_fits(state, before, listed, manifest)
     changes = _changes_since(state, version) if state.compared is not None else []
     return state.plan(
-        stamped.files,
+        contents,
         changes,
         listed=listed,
-        data=[path for path in stamped.files if path.endswith(".parquet")],
-        try_out=partial(read_back, repo, stamped.manifest),
-        use=f'load_dataset("{repo}", "{next(iter(stamped.manifest.configs))}", '
-        f'revision="{state.tag}")',
+        data=[path for path in contents if path.endswith(".parquet")],
+        try_out=partial(read_back, repo, manifest),
+        use=f'load_dataset("{repo}", "{next(iter(manifest.configs))}", revision="{state.tag}")',
     )
 
 
@@ -90,7 +131,7 @@ def _changes_since(state: RepositoryState, version: BuiltVersion) -> list[Change
             "moved. Put it back on the Hub."
         )
     card = repository.read_text(CARD, commit)
-    now = _stamp(version, number, repository, card).manifest.files
+    now = _stamp(version, number, repository, card)[0].files
     return [
         *list_changes(old, version),
         *(Change(Level.PATCH, f"{name} is added") for name in now if name not in old.files),
@@ -103,18 +144,10 @@ def _changes_since(state: RepositoryState, version: BuiltVersion) -> list[Change
     ]
 
 
-@dataclass(frozen=True)
-class _Stamped:
-    """A version under a number: its manifest, and all its files by path, the manifest too."""
-
-    manifest: Manifest
-    files: Mapping[str, Content]
-
-
 def _stamp(
     version: BuiltVersion, number: str, repository: HubRepository, their_card: str | None
-) -> _Stamped:
-    """Put a built version under a number, for a repository; its rows and their files stay."""
+) -> tuple[Manifest, dict[str, Content]]:
+    """Return the manifest and all files of a version under a number; the rows stay as built."""
     spec = version.builder.SPEC
     manifest = replace(version.manifest, version=number, repository=repository.name)
     body = split_card((version.folder / CARD).read_text(encoding="utf-8"))[1]
@@ -128,7 +161,7 @@ def _stamp(
     hashes = {name: identify(text).sha256 for name, text in texts.items()}
     stored = {name: version.folder / name for name in manifest.hashes()}
     manifest = replace(manifest, files={**kept, **hashes})
-    return _Stamped(manifest, {**stored, **texts, MANIFEST: manifest.to_bytes()})
+    return manifest, {**stored, **texts, MANIFEST: manifest.to_bytes()}
 
 
 def _check_fits(

@@ -5,34 +5,16 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
-import pyarrow as pa
-import pyarrow.parquet as pq
+import duckdb
 
-from ..builders.core.row_digests import row_hashes
-from ..builders.core.sql import Database, open_database
+from ..builders.core.sql import Database, list_of_texts, open_database
+from ..builders.versions.row_tables import ROW_NUMBER
 from ..builders.versions.version import BuiltVersion, Manifest
 from ..loaders.errors import UsageError, VerificationError
-from ..loaders.paths import default_cache_dir
+from ..loaders.paths import default_cache_dir, local_path
 from ..loaders.progress import progress_bar
-
-_HASH_BYTES = 8
-
-
-@dataclass(frozen=True)
-class NameChanges:
-    """What a version changed of its labels, columns, configs or splits.
-
-    Attributes:
-        added: Those that only the new version has.
-        removed: Those that only the old version has.
-        changed: What a label or column was and is: the label's id, the column's type.
-        reordered: Whether those that both have stand in another order.
-    """
-
-    added: tuple[str, ...]
-    removed: tuple[str, ...]
-    changed: Mapping[str, tuple[Any, Any]]
-    reordered: bool
+from .changes import NameChanges, compare_names
+from .remote import RemoteVersion, parse_reference
 
 
 @dataclass(frozen=True)
@@ -140,6 +122,30 @@ class VersionDiff:
         return asdict(self)
 
 
+def diff(old: str, new: str) -> VersionDiff:
+    """Compare two versions row by row: added, removed, relabelled, edited, moved.
+
+    Args:
+        old: A published version, ``ORG/NAME@X.Y.Z``, or the folder of a built one.
+        new: Likewise.
+
+    Raises:
+        UsageError: One of them is neither, or they are versions of different datasets.
+        VersionError: There is no such version.
+        HubError: The Hub refuses, or cannot be reached.
+        ChecksumError: A published file is not the one that the version lists.
+        VerificationError: A file of a folder is not the one that the version lists, or malformed.
+    """
+    return diff_versions(_open(old), _open(new))
+
+
+def _open(reference: str) -> BuiltVersion:
+    """Open a version whose files have the hashes in its manifest, by which rows are compared."""
+    if (folder := local_path(reference)).is_dir():
+        return BuiltVersion(folder).require_whole()
+    return RemoteVersion(*parse_reference(reference)).fetch()
+
+
 def diff_versions(old: BuiltVersion, new: BuiltVersion) -> VersionDiff:
     """Compare two versions of a dataset row by row.
 
@@ -158,7 +164,7 @@ def diff_versions(old: BuiltVersion, new: BuiltVersion) -> VersionDiff:
     Raises:
         OutputError: Memory or the disk is full.
         UsageError: They are versions of different datasets.
-        VerificationError: A manifest or file is missing or malformed, an id occurs twice in a
+        VerificationError: A manifest or file is malformed, an id is missing or occurs twice in a
             config, or a label is not in the label set.
     """
     before, after = old.manifest, new.manifest
@@ -172,33 +178,11 @@ def diff_versions(old: BuiltVersion, new: BuiltVersion) -> VersionDiff:
         dataset=after.dataset,
         before=before.version,
         after=after.version,
-        labels=_names(_ids(before), _ids(after)),
-        columns=_names(before.columns, after.columns),
-        configs=_names(dict.fromkeys(before.configs), dict.fromkeys(after.configs)),
-        splits=_names(_splits(before), _splits(after)),
+        **compare_names(before, after),
         rows={
             config: _diff_config(old, new, config)
             for config in progress_bar("Comparing", configs, unit="config")
         },
-    )
-
-
-def _ids(manifest: Manifest) -> dict[str, int]:
-    return {label: number for number, label in enumerate(manifest.labels)}
-
-
-def _splits(manifest: Manifest) -> dict[str, None]:
-    names = (f"{config}/{split}" for config, splits in manifest.configs.items() for split in splits)
-    return dict.fromkeys(names)
-
-
-def _names(old: Mapping[str, Any], new: Mapping[str, Any]) -> NameChanges:
-    kept = [name for name in new if name in old]
-    return NameChanges(
-        added=tuple(name for name in new if name not in old),
-        removed=tuple(name for name in old if name not in new),
-        changed={name: (old[name], new[name]) for name in kept if old[name] != new[name]},
-        reordered=kept != [name for name in old if name in new],
     )
 
 
@@ -209,9 +193,12 @@ def _diff_config(old: BuiltVersion, new: BuiltVersion, config: str) -> dict[str,
     found: dict[tuple[str, str], list[Any]] = defaultdict(list)
     if equal != {*before, *after}:
         with open_database(default_cache_dir()) as database:
-            for name, version, splits in (("before", old, before), ("after", new, after)):
-                others = [split for split in splits if split not in equal]
-                _read(version, config, others, columns, database, name)
+            for name, version in (("before", old), ("after", new)):
+                try:
+                    _read(database, name, version, config, equal, columns)
+                except duckdb.Error as error:
+                    problem = str(error).splitlines()[0]
+                    raise _unreadable(version, f"{config} cannot be read: {problem}") from error
             for split, kind, change in _compare(database, columns):
                 found[split, kind].append(change)
     return {
@@ -240,73 +227,53 @@ def _equal_splits(old: Manifest, new: Manifest, config: str) -> set[str]:
     return {name for name in before if before[name] == after.get(name)}
 
 
-#: Of a row no text is kept, but the first bytes of the hash of every column.
-_KEPT = pa.schema({"id": "string", "split": "string", "label": "string", "hashes": "binary"})
-
-
 def _read(
+    database: Database,
+    table: str,
     version: BuiltVersion,
     config: str,
-    splits: Sequence[str],
+    equal: set[str],
     columns: Sequence[str],
-    database: Database,
-    name: str,
 ) -> None:
-    """Make a table of what is kept of the rows of some splits of a config, numbered in order."""
-    path = database.folder / f"{name}.parquet"
-    labels = version.manifest.labels
-    with pq.ParquetWriter(path, _KEPT) as writer:
-        for split in splits:
-            for batch in version.batches(config, split, columns):
-                try:
-                    problem = _problem(batch, columns, labels)
-                except pa.ArrowInvalid:
-                    problem = "has a text that is not UTF-8"
-                if problem:
-                    raise _unreadable(version, config, split, problem)
-                hashes = (row_hashes(batch.select([column]), labels) for column in columns)
-                short = [
-                    b"".join(h[:_HASH_BYTES] for h in row) for row in zip(*hashes, strict=True)
-                ]
-                arrays = [
-                    batch["id"].combine_chunks(),
-                    pa.repeat(split, len(batch)),
-                    pa.array([labels[label] for label in batch["label"].to_pylist()], pa.string()),
-                    pa.array(short, pa.binary()),
-                ]
-                writer.write_batch(pa.record_batch(arrays, schema=_KEPT))
-    rows = database.scan([path])
-    database.execute(f"CREATE VIEW {name} AS SELECT *, file_row_number AS number FROM {rows}")
-    repeated = database.execute(
+    """Make a table of the rows of a config: no text is kept, but the hash of every column."""
+    database.execute(
+        f"CREATE TABLE {table} "
+        "(number BIGINT, split VARCHAR, id VARCHAR, label VARCHAR, hashes UBIGINT[])"
+    )
+    shards = [
+        (split, version.folder / shard.file)
+        for split, entry in version.manifest.configs.get(config, {}).items()
+        for shard in entry.shards
+        if split not in equal
+    ]
+    if not shards:
+        return
+    labels = list_of_texts(version.manifest.labels)
+    hashes = ", ".join(f'hash(to_json("{name}"))' for name in columns if name != "label")
+    database.execute(
         f"""
-        SELECT split, id FROM (
-            SELECT split, id, number, row_number() OVER (PARTITION BY id ORDER BY number) AS times
-            FROM {name} WHERE id IN (SELECT id FROM {name} GROUP BY id HAVING count(*) > 1)
-        ) WHERE times > 1 ORDER BY number LIMIT 1
+        INSERT INTO {table} SELECT {ROW_NUMBER},
+            ({list_of_texts(split for split, _ in shards)})[file_index::BIGINT + 1], id,
+            CASE WHEN label >= 0 THEN ({labels})[label + 1] END, [{hashes}]
+        FROM {database.scan([file for _, file in shards])}
         """
     )
-    for split, key in repeated:
-        problem = f"has the id {key!r} of another row of the config"
-        raise _unreadable(version, config, split, problem)
+    problems = f"""
+        SELECT split, 'has a row without an id, or without a label of its label set', number
+        FROM {table} WHERE id IS NULL OR label IS NULL
+        UNION ALL
+        SELECT max_by(split, number), 'has an id of another row: ' || id, max(number)
+        FROM {table} WHERE id IS NOT NULL GROUP BY id HAVING count(*) > 1
+        ORDER BY 3 LIMIT 1
+    """
+    for split, problem, _ in database.execute(problems):
+        raise _unreadable(version, f"{config}/{split} {problem}")
 
 
-def _unreadable(version: BuiltVersion, config: str, split: str, problem: str) -> VerificationError:
+def _unreadable(version: BuiltVersion, problem: str) -> VerificationError:
     return VerificationError(
-        f"{version.folder}: {config}/{split} {problem}. See whether more is wrong: nlihub verify."
+        f"{version.folder}: {problem}. See whether more is wrong: nlihub verify."
     )
-
-
-def _problem(batch: pa.Table, columns: Sequence[str], labels: Sequence[str]) -> str | None:
-    """Return why rows cannot be compared; None where they can."""
-    if missing := [name for name in columns if name not in batch.column_names]:
-        return f"has no column {missing[0]!r}"
-    if others := set(batch["label"].to_pylist()) - set(range(len(labels))):
-        return f"has the label {others.pop()}, expected 0 to {len(labels) - 1}"
-    if batch["id"].null_count:
-        return "has a row without an id"
-    for name in batch.column_names:
-        batch[name].validate(full=True)  # also that texts are UTF-8
-    return None
 
 
 def _compare(database: Database, columns: Sequence[str]) -> Iterator[tuple[str, str, Any]]:
@@ -315,13 +282,17 @@ def _compare(database: Database, columns: Sequence[str]) -> Iterator[tuple[str, 
         rows = f"SELECT split, id FROM {table} ANTI JOIN {other} USING (id) ORDER BY number"
         for split, key in _stream(database, rows):
             yield split, kind, key
-    rows = """
-        SELECT id, before.split, after.split, before.label, after.label, before.hashes, after.hashes
+    hashed = list_of_texts(name for name in columns if name != "label")
+    rows = f"""
+        SELECT id, before.split, after.split, before.label, after.label,
+            list_filter({hashed}, lambda name, place: before.hashes[place] <> after.hashes[place])
         FROM after JOIN before USING (id)
-        WHERE before.split <> after.split OR before.hashes <> after.hashes ORDER BY after.number
+        WHERE before.split <> after.split OR before.label <> after.label
+            OR before.hashes <> after.hashes
+        ORDER BY after.number
     """
-    for key, was, now, old_label, new_label, old, new in _stream(database, rows):
-        others = tuple(name for name in _differing(old, new, columns) if name != "label")
+    for key, was, now, old_label, new_label, differing in _stream(database, rows):
+        others = tuple(differing)
         if old_label != new_label:
             yield now, "relabelled", Relabelling(key, old_label, new_label, others)
         elif others:
@@ -330,13 +301,11 @@ def _compare(database: Database, columns: Sequence[str]) -> Iterator[tuple[str, 
             for split in (was, now):
                 yield split, "moved", RowMove(key, was, now)
     rows = """
-        SELECT split FROM (
-            SELECT split, place < lag(place) OVER (PARTITION BY split ORDER BY number) AS is_earlier
-            FROM (
-                SELECT after.split, after.number, before.number AS place
-                FROM after JOIN before USING (id) WHERE before.split = after.split
-            )
-        ) GROUP BY split HAVING bool_or(is_earlier)
+        SELECT DISTINCT split FROM (
+            SELECT after.split, before.number < lag(before.number)
+                OVER (PARTITION BY after.split ORDER BY after.number) AS is_earlier
+            FROM after JOIN before USING (id) WHERE before.split = after.split
+        ) WHERE is_earlier
     """
     for (split,) in _stream(database, rows):
         yield split, "reordered", True
@@ -345,13 +314,6 @@ def _compare(database: Database, columns: Sequence[str]) -> Iterator[tuple[str, 
 def _stream(database: Database, query: str) -> Iterator[tuple[Any, ...]]:
     for batch in database.batches(query):
         yield from zip(*(column.to_pylist() for column in batch.columns), strict=True)
-
-
-def _differing(was: bytes, now: bytes, columns: Sequence[str]) -> Iterator[str]:
-    for number, name in enumerate(columns):
-        part = slice(number * _HASH_BYTES, (number + 1) * _HASH_BYTES)
-        if was[part] != now[part]:
-            yield name
 
 
 def show_diff(diff: VersionDiff, max_examples: int = 10) -> str:

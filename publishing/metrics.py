@@ -1,12 +1,7 @@
 """Plan to publish a metric as a Space of the Hub; it is tried by the example on its card."""
 
-import json
-import os
 import re
-import subprocess
-import sys
-import time
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from functools import partial
 from importlib import import_module
 from importlib.resources import files
@@ -16,13 +11,14 @@ from typing import Any
 
 from ..loaders.errors import HubError, UnknownNameError, UsageError, VersionError
 from ..loaders.network import is_switched_on
+from ..loaders.progress import Tell, silent
 from ..metrics import METRICS
 from ..metrics.bundle import bundle
 from .card import merge_cards
 from .changes import Change, Level, parse_number
-from .hub.calls import RETRIES
-from .hub.repository import HubRepository
-from .plan import CARD, OF_NEW_REPOSITORIES, Plan, RepositoryState, compare_files
+from .plan import CARD, OF_NEW_REPOSITORIES, Plan, Publication, RepositoryState, compare_files
+from .read_back import ANSWER, run_as_user
+from .repository import HubRepository
 
 
 def space_files(name: str, repository: str | None = None) -> dict[str, str]:
@@ -45,6 +41,29 @@ def space_files(name: str, repository: str | None = None) -> dict[str, str]:
         "README.md": card,
         "requirements.txt": (folder / "requirements.txt").read_text(encoding="utf-8"),
     }
+
+
+def publish_metric(
+    name: str, space: str, *, private: bool = False, tell: Tell = silent
+) -> Publication:
+    """Publish a metric as a Space: its module, card, requirements and app, tagged.
+
+    Afterwards ``evaluate.load("ORG/NAME")`` works; it is tried, in a process that cannot import
+    nlihub, by the example on the card.
+
+    Args:
+        name: Name of the metric.
+        space: Its Space, ``ORG/NAME``.
+        private: Whether a Space that is made is private.
+        tell: Takes a line on each step.
+
+    Raises:
+        UnknownNameError: There is no such metric.
+        VersionError: The metric's version is published with other files.
+        RaceError: Somebody else published or changed the Space at the same time.
+        HubError: The Hub refuses, cannot be reached, or the metric does not work from there.
+    """
+    return plan_metric(name, space, private=private).publish(tell)
 
 
 def plan_metric(name: str, space: str, *, private: bool = False) -> Plan:
@@ -119,10 +138,6 @@ def _with_card(contents: Mapping[str, bytes], theirs: str | None) -> dict[str, b
 
 #: Keeps ``evaluate`` from the Hub.
 _OFFLINE = "HF_EVALUATE_OFFLINE"
-#: What the clients say of a status that may pass.
-_PASSING = re.compile(r"\b(?:429|5\d\d)\b|[Cc]onnection")
-#: Names of environment variables that may hold a secret.
-_SECRET = re.compile(r"TOKEN|KEY|SECRET|PASSW|CREDENTIAL|NETRC", re.IGNORECASE)
 _EXAMPLE = re.compile(r"```python\n(.*?)```", re.DOTALL)
 _FROM_HUB = """
 import sys
@@ -139,9 +154,9 @@ from nlihub.metrics import functional
 metric = SimpleNamespace(compute=functional.{name})
 sys.modules["evaluate"] = SimpleNamespace(load=lambda _: metric)
 """
-_ANSWER = """
+_ANSWER = f"""
 import json
-print(json.dumps({"result": result}), flush=True)
+print({ANSWER!r} + json.dumps(result), flush=True)
 """
 
 
@@ -153,9 +168,13 @@ def _try_out(name: str, repository: HubRepository, revision: str) -> None:
     """
     space = repository.name
     card = (files(f"nlihub.metrics.{name}") / "README.md").read_text(encoding="utf-8")
-    example = _EXAMPLE.findall(card)[0]
+    example = _EXAMPLE.findall(card)[0] + _ANSWER
+
+    def run(beginning: str) -> Any:
+        return run_as_user(["-c", beginning + example], with_secrets=False)
+
     try:
-        here = _result(_OF_THIS_PACKAGE.format(name=name) + example)
+        here = run(_OF_THIS_PACKAGE.format(name=name))
         with TemporaryDirectory() as folder:
             loaded: dict[str, str | None] = {"repository": space, "revision": revision}
             if repository.is_private():
@@ -163,55 +182,9 @@ def _try_out(name: str, repository: HubRepository, revision: str) -> None:
                 script.parent.mkdir()
                 script.write_bytes(repository.read(script.name, revision) or b"")
                 loaded = {"repository": str(script.parent), "revision": None}
-            there = _again(partial(_result, _FROM_HUB.format(**loaded) + example))
+            there = run(_FROM_HUB.format(**loaded))
         problem = "" if there == here else f"it gives {there}, expected {here}"
     except RuntimeError as error:
         problem = f"it cannot be tried out: {error}"
     if problem:
         raise HubError(f"{space} at {revision} is not the metric of this package: {problem}.")
-
-
-def _again(run: Callable[[], Any]) -> Any:
-    """Run what fetches from the Hub, again where it is refused for a while."""
-    attempt = 0
-    while True:
-        attempt += 1
-        try:
-            return run()
-        except RuntimeError as error:
-            wait_s = RETRIES.wait_s(attempt)
-            if wait_s is None or not _PASSING.search(str(error)):
-                raise
-            time.sleep(wait_s)
-
-
-def _result(program: str) -> Any:
-    """Run a program with empty caches and without secrets, and return its ``result``.
-
-    Raises:
-        RuntimeError: It fails; the last line of its output.
-    """
-    with TemporaryDirectory() as caches:
-        done = subprocess.run(
-            [sys.executable, "-P", "-c", program + _ANSWER],
-            capture_output=True,
-            text=True,
-            cwd=caches,  # where no folder can be taken for a metric
-            env={
-                **{name: value for name, value in os.environ.items() if not _SECRET.search(name)},
-                "HF_HOME": caches,
-                "HF_TOKEN_PATH": f"{caches}/token",
-                "HF_HUB_CACHE": f"{caches}/hub",
-                "HF_DATASETS_CACHE": f"{caches}/datasets",
-                "HF_MODULES_CACHE": f"{caches}/modules",
-                "HF_EVALUATE_CACHE": f"{caches}/evaluate",
-                "HF_UPDATE_DOWNLOAD_COUNTS": "0",
-                "USE_TORCH": "0",  # whose import takes as long as all the rest
-            },
-        )
-    # Not by its exit code: threads of the clients may crash a process that has told all.
-    for line in done.stdout.splitlines()[-1:]:
-        if line.startswith('{"result": '):
-            return json.loads(line)["result"]
-    lines = done.stderr.strip().splitlines() or [f"exit code {done.returncode}"]
-    raise RuntimeError(lines[-1])

@@ -12,7 +12,7 @@ from ..builders.core.markdown import markdown_table
 from ..loaders.errors import UsageError
 from ..loaders.paths import local_path
 from .eval_results import Benchmark
-from .hub.repository import Content, HubRepository
+from .repository import Content, HubRepository
 
 #: The scores that a card shows, by metric: how they are called, and their type on the Hub.
 _SHOWN = {
@@ -68,9 +68,9 @@ def publish_model(
     if benchmark is not None:
         name, content = _eval_results(folder, benchmark)
         files[name] = content
-    repository.create(private=private)
+    head = repository.create(private=private)
     name, seed = folder.config.name, folder.config.seed
-    commit = repository.commit(files, message=f"{name}, seed {seed}", parent=repository.head())
+    commit = repository.commit(files, message=f"{name}, seed {seed}", parent=head)
     return f"{repository.url}/commit/{commit}"
 
 

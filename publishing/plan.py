@@ -6,18 +6,11 @@ from pathlib import Path
 
 from datasets import Version
 
-from ..loaders.errors import HubError, RaceError, UsageError, VersionError
+from ..loaders.errors import HubError, RaceError, UsageError
 from ..loaders.progress import Tell, silent
 from .card import is_handwritten
-from .changes import (
-    Change,
-    check_follows,
-    gravest_level,
-    published_numbers,
-    smallest_after,
-    version_tag,
-)
-from .hub.repository import Content, HubRepository, StoredFile, content_hash
+from .changes import Change, check_number, published_numbers, version_tag
+from .repository import Content, HubRepository, StoredFile
 
 CARD = "README.md"
 #: Files that the Hub itself puts into a new repository.
@@ -170,7 +163,7 @@ class RepositoryState:
             VersionError: The number is taken by something else, does not follow the newest or is
                 too small a step, or nothing has changed.
         """
-        _check_number(self.number, list(self.published), changes)
+        check_number(self.number, self.published, changes)
         files = compare_files(contents, self.there, listed)
         if self.number in self.published:
             touched = {*files.added, *files.changed}
@@ -237,24 +230,37 @@ class Plan(RepositoryState):
         repository, head = self.repository, self.head
         if head is None:
             tell(f"Making {repository.name}")
-            head = self._make()
+            head = repository.create(private=self.private)
+            if set(repository.files(head)) - OF_NEW_REPOSITORIES:
+                raise _race(f"{repository.name} was made by somebody else at the same time")
         if self.files:
             tell(f"Committing {len(self.files.sent)} files")
-            head = self._commit(head)
+            head = repository.commit(
+                {path: self.contents[path] for path in self.files.sent},
+                remove=self.files.removed,
+                message=f"Version {self.number}",
+                parent=head,
+            )
         commit = self.tagged or head
         tell("Reading back what was committed")
-        self._try_out(
-            commit, "committed and tagged" if self.tagged else "committed, and not tagged"
-        )
+        try:
+            self.try_out(commit)
+        except HubError as error:  # a transfer may have torn, whatever the error calls it
+            done = "committed and tagged" if self.tagged else "committed, and not tagged"
+            raise HubError(
+                f"{error} It is {done}. Run the command again: it goes on where it was."
+            ) from error
         if self.tagged is None:
-            self._check_unchanged(commit)
+            tags = published_numbers(repository.tags())
+            tags.pop(self.number, None)  # repository.tag refuses another holder of our own
+            if repository.head() != commit or tags != dict(self.published):
+                raise _race(f"{repository.name} was changed by somebody else before it was tagged")
             repository.tag(self.tag, commit)
-        if self.tagged is None and repository.head() != commit:
-            raise RaceError(
-                f"{self.tag} of {repository.name} is published, but somebody else changed the "
-                "repository at the same time. Run the command again to see what its main branch "
-                "holds."
-            )
+            if repository.head() != commit:
+                raise _race(
+                    f"{self.tag} of {repository.name} is published, but somebody else changed the "
+                    "repository at the same time"
+                )
         return Publication(
             repository=repository.name,
             version=str(self.number),
@@ -264,77 +270,9 @@ class Plan(RepositoryState):
             use=self.use,
         )
 
-    def _try_out(self, revision: str, done: str) -> None:
-        try:
-            self.try_out(revision)
-        except HubError as error:  # a transfer may have torn, whatever the error calls it
-            raise HubError(
-                f"{error} It is {done}. Run the command again: it goes on where it was."
-            ) from error
 
-    def _check_unchanged(self, commit: str) -> None:
-        """Refuse to tag where somebody else has changed the repository since it was planned."""
-        tags = published_numbers(self.repository.tags())
-        tags.pop(self.number, None)  # whoever set it to another commit is told when it is set
-        if self.repository.head() != commit or tags != dict(self.published):
-            raise RaceError(
-                f"{self.repository.name} was changed by somebody else before it was tagged. Run "
-                "the command again to see what it holds now."
-            )
-
-    def _make(self) -> str:
-        """Make the repository, and return its first commit."""
-        repository = self.repository
-        repository.create(private=self.private)
-        head = repository.head()
-        if head is None:
-            raise HubError(f"{repository.name} was made, but is not found. Run the command again.")
-        if set(repository.files(head)) - OF_NEW_REPOSITORIES:
-            raise RaceError(
-                f"{repository.name} was made by somebody else at the same time. Run the command "
-                "again to see what it holds now."
-            )
-        return head
-
-    def _commit(self, head: str) -> str:
-        """Commit the files; where the answer is lost, find out whether it was done."""
-        try:
-            return self.repository.commit(
-                {path: self.contents[path] for path in self.files.sent},
-                remove=self.files.removed,
-                message=f"Version {self.number}",
-                parent=head,
-            )
-        except HubError:
-            now = self.repository.head()
-            if now is not None and now != head and self._is_at(now):
-                return now
-            raise
-
-    def _is_at(self, commit: str) -> bool:
-        there = self.repository.files(commit)
-        return not set(self.files.removed) & set(there) and all(
-            path in there and there[path].holds(content_hash(content))
-            for path, content in self.contents.items()
-        )
-
-
-def _check_number(number: Version, published: Sequence[Version], changes: Sequence[Change]) -> None:
-    """Refuse a number that is taken by something else, or says less than what has changed."""
-    reasons = [change.what for change in changes]
-    if number in published:
-        if changes:
-            needed = smallest_after(published[-1], gravest_level(changes))
-            raise VersionError(
-                f"{number} is published already, and is another: {'; '.join(reasons)}. "
-                f"Expected a number such as {needed}."
-            )
-    elif published:
-        if not changes:
-            raise VersionError(
-                f"Nothing has changed since {published[-1]}, so there is nothing to publish."
-            )
-        check_follows(number, published[-1], gravest_level(changes), reasons)
+def _race(what: str) -> RaceError:
+    return RaceError(f"{what}. Run the command again to see what it holds now.")
 
 
 def compare_files(
@@ -349,13 +287,12 @@ def compare_files(
         there: The files of the repository.
         listed: Those of them that belong to the version before.
     """
-    new = {path for path in contents if path not in there}
     return FileChanges(
-        added=tuple(sorted(new)),
+        added=tuple(sorted(contents.keys() - there.keys())),
         changed=tuple(
             path
-            for path in sorted(set(contents) - new)
-            if not there[path].holds(content_hash(contents[path]))
+            for path in sorted(contents.keys() & there.keys())
+            if not there[path].holds(contents[path])
         ),
-        removed=tuple(sorted(set(there).intersection(listed) - set(contents))),
+        removed=tuple(sorted((there.keys() & set(listed)) - contents.keys())),
     )

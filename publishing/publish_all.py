@@ -1,12 +1,12 @@
 """Publish everything of this package: metrics, datasets, and the collection that shows them."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
 from functools import partial
 from graphlib import TopologicalSorter
 from typing import Literal, TypeVar
 
-from huggingface_hub import CollectionItem, HfApi
+from huggingface_hub import HfApi
 
 from ..builders.core.registry import builders, get_builder
 from ..builders.versions.open import PathLike, open_version
@@ -15,8 +15,8 @@ from ..loaders.errors import NLIHubError
 from ..loaders.paths import local_path
 from ..loaders.progress import Tell, silent
 from ..metrics import METRICS
+from .client import call_hub
 from .dataset import plan_dataset
-from .hub.calls import call_hub
 from .metrics import plan_metric
 from .plan import Plan, Publication
 
@@ -28,35 +28,25 @@ _Answer = TypeVar("_Answer")
 _MAX_NOTE_CHARS = 500  # of an entry of a collection
 
 
-@dataclass(frozen=True)
-class Item:
-    """A dataset or a metric of this package.
-
-    Attributes:
-        kind: ``dataset`` or ``metric``.
-        name: Its name.
-    """
-
-    kind: str
-    name: str
-
-    def __str__(self) -> str:
-        return f"{self.kind} {self.name}"
+#: Kind, ``dataset`` or ``metric``, and name of what is published.
+_Item = tuple[str, str]
 
 
 @dataclass(frozen=True)
 class ItemOutcome:
-    """What became of an item that was to be published.
+    """What became of a dataset or a metric that was to be published.
 
     Attributes:
-        item: The item.
+        kind: ``dataset`` or ``metric``.
+        name: Its name.
         repository: ``ORG/NAME``.
         plan: What publishing it would do; None where that could not be found out.
         publication: What is on the Hub now; None where it was not published.
         problem: Why it was not.
     """
 
-    item: Item
+    kind: str
+    name: str
     repository: str
     plan: Plan | None = None
     publication: Publication | None = None
@@ -107,69 +97,66 @@ def publish_all(
         dry_run: Whether to find out only what would be done.
         tell: Takes a line on each step.
     """
-    outcomes: dict[Item, ItemOutcome] = {}
+    outcomes: dict[_Item, ItemOutcome] = {}
     for item, needs in _in_order():
-        repository = f"{organization}/{item.name}"
-        lacking = [need for need in needs if outcomes[need].problem]
+        outcome = ItemOutcome(*item, f"{organization}/{item[1]}")
+        lacking = [" ".join(need) for need in needs if outcomes[need].problem]
         if lacking:
-            problem = f"not tried: it needs {', '.join(map(str, lacking))}"
-            outcomes[item] = ItemOutcome(item, repository, problem=problem)
+            outcomes[item] = replace(outcome, problem=f"not tried: it needs {', '.join(lacking)}")
             continue
-        tell(f"{item}:")
+        tell(f"{' '.join(item)}:")
         try:
-            plan = _plan(item, repository, built, folder, private)
+            plan = _plan(outcome, built, folder, private)
             done = None if dry_run else plan.publish(tell)
-            outcomes[item] = ItemOutcome(item, repository, plan, done)
+            outcomes[item] = replace(outcome, plan=plan, publication=done)
         except (NLIHubError, OSError) as error:
-            outcomes[item] = ItemOutcome(item, repository, problem=str(error))
+            outcomes[item] = replace(outcome, problem=str(error))
     found = tuple(outcomes.values())
-    if not any(outcome.publication for outcome in found):
-        return PublishingSummary(found, None)
     try:
         return PublishingSummary(found, _publish_collection(organization, found, private))
     except NLIHubError as error:
         return PublishingSummary(found, None, str(error))
 
 
-def _in_order() -> Iterable[tuple[Item, Sequence[Item]]]:
+def _in_order() -> Iterable[tuple[_Item, Sequence[_Item]]]:
     """Return all items, each after those that it needs, and with them."""
-    needs: dict[Item, list[Item]] = {Item("metric", name): [] for name in sorted(METRICS)}
+    needs: dict[_Item, list[_Item]] = {("metric", name): [] for name in sorted(METRICS)}
     for name in builders():
         spec = get_builder(name).SPEC
-        needs[Item("dataset", name)] = [
-            *(Item("metric", metric) for metric in spec.metrics),
-            *(Item("dataset", other) for other in spec.after),
+        needs["dataset", name] = [
+            *(("metric", metric) for metric in spec.metrics),
+            *(("dataset", other) for other in spec.after),
         ]
-    order = TopologicalSorter(needs).static_order()
-    return [(item, needs[item]) for item in order]
+    return [(item, needs[item]) for item in TopologicalSorter(needs).static_order()]
 
 
 def _plan(
-    item: Item,
-    repository: str,
-    built: PathLike | None,
-    folder: PathLike | None,
-    private: bool,
+    item: ItemOutcome, built: PathLike | None, folder: PathLike | None, private: bool
 ) -> Plan:
     if item.kind == "metric":
-        return plan_metric(item.name, repository, private=private)
+        return plan_metric(item.name, item.repository, private=private)
     there = local_path(built or "") / item.name
     if built is not None and (there / MANIFEST).is_file():
         version = open_version(str(there))
     else:
         takes_folder = not get_builder(item.name).SPEC.offline
         version = open_version(item.name, folder=folder if takes_folder else None)
-    return plan_dataset(version, repository, version.manifest.version, private=private)
+    return plan_dataset(version, item.repository, version.manifest.version, private=private)
 
 
-def _publish_collection(organization: str, outcomes: Sequence[ItemOutcome], private: bool) -> str:
-    """Make the collection, or complete it: entries are added, notes renewed; return its address.
+def _publish_collection(
+    organization: str, outcomes: Sequence[ItemOutcome], private: bool
+) -> str | None:
+    """Make the collection, or add what it lacks; return its address, None if nothing is published.
 
     What people added to it stays.
 
     Raises:
         HubError: The Hub refuses, or cannot be reached.
     """
+    published = [outcome for outcome in outcomes if outcome.publication is not None]
+    if not published:
+        return None
     api = HfApi(library_name="nlihub")
 
     def call(make: Callable[[], _Answer]) -> _Answer:
@@ -184,32 +171,12 @@ def _publish_collection(organization: str, outcomes: Sequence[ItemOutcome], priv
             exists_ok=True,
         )
     )
-    there = {
-        (item.item_id, item.item_type): item
-        for item in call(lambda: api.get_collection(made.slug)).items
-    }
-    for outcome in outcomes:
-        if outcome.publication is not None:
-            call(partial(_show, api, made.slug, outcome, outcome.publication.version, there))
+    for item in published:
+        kind: Literal["dataset", "space"] = "dataset"
+        if item.kind == "metric":
+            kind, note = "space", "A metric for evaluate."
+        else:
+            note = get_builder(item.name).SPEC.summary[:_MAX_NOTE_CHARS]
+        add = partial(api.add_collection_item, made.slug, item.repository, item_type=kind)
+        call(partial(add, note=note, exists_ok=True))
     return str(made.url)
-
-
-def _show(
-    api: HfApi,
-    slug: str,
-    outcome: ItemOutcome,
-    version: str,
-    there: Mapping[tuple[str, str], CollectionItem],
-) -> None:
-    """Add what was published to a collection, or renew its note."""
-    kind: Literal["dataset", "space"] = "dataset"
-    if outcome.item.kind == "metric":
-        kind, text = "space", "A metric for evaluate."
-    else:
-        text = get_builder(outcome.item.name).SPEC.summary
-    note = f"Version {version}. {text}"[:_MAX_NOTE_CHARS]
-    item = there.get((outcome.repository, kind))
-    if item is None:
-        api.add_collection_item(slug, outcome.repository, item_type=kind, note=note, exists_ok=True)
-    elif item.note != note:
-        api.update_collection_item(slug, item.item_object_id, note=note)

@@ -1,72 +1,36 @@
-"""Reads a published version back as its users do, and compares it with what was built.
+"""Read a published version back as its users do, and compare it with what was built.
 
-Run as a program, this module loads a version with the plain ``datasets`` library: a request in JSON
-on standard input, an answer a line on standard output.
+Run as a program, this module loads the version with the plain ``datasets`` library and prints what
+differs from the manifest on standard input.
 """
 
 import json
 import os
+import re
 import subprocess
 import sys
 import time
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 import datasets
 
 from ..builders.core.row_digests import both_digests, row_hashes
-from ..builders.versions.version import Manifest
+from ..builders.versions.version import Manifest, Split
 from ..loaders.atomic_write import working_folder
 from ..loaders.errors import HubError
-from ..loaders.network import is_passing
 from ..loaders.paths import default_cache_dir
-from .hub.calls import RETRIES, status_of
+from .client import RETRIES
 
-_READER = "nlihub.publishing.read_back"
-_ANSWER = "answer: "  # what a line with an answer begins with
+#: What the line with the answer of a program begins with.
+ANSWER = "answer: "
 _BATCH_ROWS = 5_000
-
-
-@dataclass(frozen=True)
-class Request:
-    """The published version to load.
-
-    Attributes:
-        repository: ``ORG/NAME``.
-        revision: A commit or a tag.
-        splits: The splits of each config.
-    """
-
-    repository: str
-    revision: str
-    splits: Mapping[str, Sequence[str]]
-
-
-@dataclass(frozen=True)
-class LoadedSplit:
-    """A split as it was loaded from the Hub.
-
-    Attributes:
-        config: The config.
-        split: The split.
-        way: ``loaded`` or ``streamed``.
-        rows: Number of rows.
-        digest: Digest of the rows, labels by name.
-        order_digest: Digest of the rows in their order.
-        columns: The Arrow type of each column.
-        labels: The names of the labels, by id.
-    """
-
-    config: str
-    split: str
-    way: str
-    rows: int
-    digest: str
-    order_digest: str
-    columns: Mapping[str, str]
-    labels: list[str]
+_CACHES = ("HUB_CACHE", "DATASETS_CACHE", "MODULES_CACHE", "XET_CACHE", "EVALUATE_CACHE")
+#: What the clients say of a failure that may pass.
+_PASSING = re.compile(r"\b(?:429|5\d\d)\b|[Cc]onnection")
+#: Names of environment variables that may hold a secret.
+_SECRET = re.compile(r"TOKEN|KEY|SECRET|PASSW|CREDENTIAL|NETRC", re.IGNORECASE)
 
 
 def read_back(repository: str, manifest: Manifest, revision: str) -> None:
@@ -83,83 +47,75 @@ def read_back(repository: str, manifest: Manifest, revision: str) -> None:
     Raises:
         HubError: They cannot be loaded, or are not what was built.
     """
-    splits = {name: list(splits) for name, splits in manifest.configs.items()}
-    attempt = 0
-    while True:
-        attempt += 1
-        answers, said = _run_reader(Request(repository, revision, splits))
-        wait_s = RETRIES.wait_s(attempt) if answers and answers[-1].get("may_pass") else None
-        if wait_s is None:
-            break
-        time.sleep(wait_s)
     where = f"{repository} at {revision}"
-    expected = sum(map(len, splits.values())) * 2  # loaded and streamed
-    # Not by its exit code: threads of the clients may crash a process that has told all.
-    if len(answers) != expected or "error" in answers[-1]:
-        reason = answers[-1].get("error", said) if answers else said
-        raise HubError(f"{where} cannot be read back: {reason.rstrip('.')}.")
-    problems = [
-        problem for answer in answers for problem in _problems(manifest, LoadedSplit(**answer))
-    ]
+    try:
+        problems = run_as_user(["-m", __name__, repository, revision], manifest.to_bytes())
+    except RuntimeError as error:
+        raise HubError(f"{where} cannot be read back: {str(error).rstrip('.')}.") from error
     if problems:
         raise HubError(f"{where} is not what was built: {'; '.join(problems)}.")
 
 
-def _run_reader(request: Request) -> tuple[list[dict[str, Any]], str]:
-    """Run this module as a program: its answers, and the last line of what else it said."""
-    with working_folder(default_cache_dir(), "read-back-") as fresh:
-        done = subprocess.run(
-            [sys.executable, "-P", "-m", _READER],
-            input=json.dumps(asdict(request)),
-            capture_output=True,
-            text=True,
-            cwd=fresh,  # where no folder ORG/NAME can be taken for the repository
-            env={
-                **os.environ,
-                "HF_HUB_CACHE": f"{fresh}/hub",
-                "HF_DATASETS_CACHE": f"{fresh}/datasets",
-                "HF_MODULES_CACHE": f"{fresh}/modules",
-                "HF_XET_CACHE": f"{fresh}/xet",
-                "HF_UPDATE_DOWNLOAD_COUNTS": "0",
-                "USE_TORCH": "0",  # importing it takes as long as all the rest
-            },
-        )
-    lines = (line for line in done.stdout.splitlines() if line.startswith(_ANSWER))
-    answers = [json.loads(line.removeprefix(_ANSWER)) for line in lines]
-    said = done.stderr.strip().splitlines() or [f"exit code {done.returncode}"]
-    return answers, said[-1]
+def run_as_user(arguments: Sequence[str], given: bytes = b"", *, with_secrets: bool = True) -> Any:
+    """Run Python with empty caches, again where the Hub fails for a while; return its answer.
 
+    Args:
+        arguments: Of Python; the program prints ``ANSWER`` and its answer in JSON as its last line.
+        given: Its standard input.
+        with_secrets: Whether it may have the token, and what else the environment holds.
 
-def _problems(manifest: Manifest, loaded: LoadedSplit) -> Iterator[str]:
-    built = manifest.configs[loaded.config][loaded.split]
-    where = f"{loaded.config}/{loaded.split}, {loaded.way}"
-    if loaded.labels != list(manifest.labels):
-        yield f"{where}: labels {', '.join(loaded.labels)}"
-    if loaded.columns != dict(manifest.columns):
-        yield f"{where}: columns {loaded.columns}"
-    if loaded.rows != built.rows:
-        yield f"{where}: {loaded.rows:,} rows, expected {built.rows:,}"
-    elif loaded.digest != built.digest:
-        yield f"{where}: other rows (digest {loaded.digest}, expected {built.digest})"
-    elif loaded.order_digest != built.order_digest:
-        yield f"{where}: the rows stand in another order"
-
-
-def load_published(request: Request) -> Iterator[LoadedSplit]:
-    """Load and stream every config and split of a published version, a split at a time."""
-    for config, splits in request.splits.items():
-        for streaming in (False, True):
-            rows = datasets.load_dataset(
-                request.repository, config, revision=request.revision, streaming=streaming
+    Raises:
+        RuntimeError: It fails; the last line of its errors.
+    """
+    attempt = 0
+    while True:
+        attempt += 1
+        with working_folder(default_cache_dir(), "read-back-") as fresh:
+            environment = {**os.environ, **{f"HF_{name}": f"{fresh}/{name}" for name in _CACHES}}
+            if not with_secrets:
+                environment |= {"HF_HOME": str(fresh), "HF_TOKEN_PATH": f"{fresh}/token"}
+                for name in filter(_SECRET.search, os.environ.keys() - {"HF_TOKEN_PATH"}):
+                    del environment[name]
+            # Importing torch takes as long as all the rest.
+            environment |= {"HF_UPDATE_DOWNLOAD_COUNTS": "0", "USE_TORCH": "0"}
+            done = subprocess.run(
+                [sys.executable, "-P", *arguments],
+                input=given,
+                capture_output=True,
+                cwd=fresh,  # where no folder can be taken for a repository or a metric
+                env=environment,
             )
-            if unexpected := set(rows) - set(splits):
-                raise ValueError(f"{config} has the unexpected splits {', '.join(unexpected)}")
-            for split in splits:
-                yield _describe(config, split, rows[split], "streamed" if streaming else "loaded")
+        # Not by its exit code: threads of the clients may crash a process that has told all.
+        for line in done.stdout.decode().splitlines()[-1:]:
+            if line.startswith(ANSWER):
+                return json.loads(line.removeprefix(ANSWER))
+        lines = done.stderr.decode().strip().splitlines() or [f"exit code {done.returncode}"]
+        wait_s = RETRIES.wait_s(attempt) if _PASSING.search(lines[-1]) else None
+        if wait_s is None:
+            raise RuntimeError(lines[-1])
+        time.sleep(wait_s)
 
 
-def _describe(config: str, split: str, rows: Any, way: str) -> LoadedSplit:
+def find_problems(repository: str, revision: str, manifest: Manifest) -> Iterator[str]:
+    """Load and stream a published version, and yield how it differs from its manifest."""
+    for config, splits in manifest.configs.items():
+        for streaming, way in ((False, "loaded"), (True, "streamed")):
+            rows = datasets.load_dataset(repository, config, revision=revision, streaming=streaming)
+            if set(rows) != set(splits):
+                yield f"{config}, {way}: splits {', '.join(rows)}"
+                continue
+            for split, built in splits.items():
+                for problem in _compare(rows[split], built, manifest):
+                    yield f"{config}/{split}, {way}: {problem}"
+
+
+def _compare(rows: Any, built: Split, manifest: Manifest) -> Iterator[str]:
     labels = list(rows.features["label"].names)
+    if labels != list(manifest.labels):
+        yield f"labels {', '.join(labels)}"
+    columns = {field.name: str(field.type) for field in rows.features.arrow_schema}
+    if columns != dict(manifest.columns):
+        yield f"columns {columns}"
     n_rows = 0
 
     def hash_rows() -> Iterator[bytes]:
@@ -170,30 +126,19 @@ def _describe(config: str, split: str, rows: Any, way: str) -> LoadedSplit:
 
     # Sorted in the working folder of this program, which is one of its own.
     in_any_order, in_order = both_digests(hash_rows(), Path())
-    return LoadedSplit(
-        config=config,
-        split=split,
-        way=way,
-        rows=n_rows,
-        digest=in_any_order,
-        order_digest=in_order,
-        columns={field.name: str(field.type) for field in rows.features.arrow_schema},
-        labels=labels,
-    )
-
-
-def main() -> None:
-    """Read back what was published, as the request on standard input says."""
-    try:
-        for loaded in load_published(Request(**json.load(sys.stdin))):
-            print(_ANSWER + json.dumps(asdict(loaded)), flush=True)
-    except Exception as error:  # of whatever library: the caller is told, in a line
-        lines = str(error.__cause__ or error).strip().splitlines() or [repr(error)]
-        status = status_of(error)
-        may_pass = status is not None and is_passing(status)
-        answer = {"error": f"{type(error).__name__}: {lines[0]}", "may_pass": may_pass}
-        print(_ANSWER + json.dumps(answer))
+    if n_rows != built.rows:
+        yield f"{n_rows:,} rows, expected {built.rows:,}"
+    elif in_any_order != built.digest:
+        yield f"other rows (digest {in_any_order}, expected {built.digest})"
+    elif in_order != built.order_digest:
+        yield "the rows stand in another order"
 
 
 if __name__ == "__main__":
-    main()
+    try:
+        _manifest = Manifest.parse(sys.stdin.buffer.read(), "the manifest")
+        _problems = find_problems(sys.argv[1], sys.argv[2], _manifest)
+        print(ANSWER + json.dumps([*_problems]), flush=True)
+    except Exception as _error:  # of whatever library: the caller is told, in a line
+        _lines = str(_error.__cause__ or _error).strip().splitlines() or [repr(_error)]
+        sys.exit(f"{type(_error).__name__}: {_lines[0]}")

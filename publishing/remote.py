@@ -2,7 +2,7 @@
 
 import hashlib
 import json
-from collections.abc import Collection, Iterable
+from collections.abc import Callable, Collection, Iterable
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
@@ -12,7 +12,8 @@ from typing import Any
 
 import datasets
 from datasets import Version
-from huggingface_hub import hf_hub_download, try_to_load_from_cache
+from huggingface_hub import constants, hf_hub_download, try_to_load_from_cache
+from huggingface_hub.file_download import repo_folder_name
 
 from ..builders.core.options import check_split
 from ..builders.versions.open import check_arguments, check_streamable, needed_splits
@@ -30,9 +31,8 @@ from ..loaders.fetching.lock import check_recorded, record_hash
 from ..loaders.hashing import hash_file
 from ..loaders.paths import default_cache_dir
 from .changes import match_version, published_numbers, version_tag
-from .hub.calls import status_of
-from .hub.client import cached_references
-from .hub.repository import HubRepository
+from .client import status_of
+from .repository import HubRepository
 
 
 @dataclass(frozen=True)
@@ -52,30 +52,31 @@ class PublishedVersion:
     rows: dict[str, dict[str, int]] | None
 
 
-def list_versions(repository: HubRepository) -> list[PublishedVersion]:
-    """List the published versions of a repository, the newest first.
+def versions(repo: str, *, space: bool = False) -> list[PublishedVersion]:
+    """Return the published versions of a dataset, or of a Space, the newest first.
+
+    Args:
+        repo: ``ORG/NAME``.
+        space: Whether it is a Space.
 
     Raises:
         HubError: There is no such repository, the Hub refuses, or cannot be reached.
     """
+    repository = HubRepository(repo, "space" if space else "dataset")
     if repository.head() is None:
         raise HubError(f"{repository.url} does not exist, or the token may not see it.")
     dates = repository.dates()
-    versions = []
+    found = []
     for number, commit in published_numbers(repository.tags()).items():
-        content = repository.read(MANIFEST, commit) if repository.kind == "dataset" else None
+        content = None if space else repository.read(MANIFEST, commit)
         rows = None
         with suppress(VerificationError):  # then it is not ours to tell
-            rows = _rows(Manifest.parse(content or b"", f"{repository.name}@{number}"))
-        versions.append(PublishedVersion(str(number), commit, dates.get(commit), rows))
-    return versions[::-1]
-
-
-def _rows(manifest: Manifest) -> dict[str, dict[str, int]]:
-    return {
-        config: {split: entry.rows for split, entry in splits.items()}
-        for config, splits in manifest.configs.items()
-    }
+            manifest = Manifest.parse(content or b"", f"{repo}@{number}")
+            rows = {
+                c: {s: split.rows for s, split in m.items()} for c, m in manifest.configs.items()
+            }
+        found.append(PublishedVersion(str(number), commit, dates.get(commit), rows))
+    return found[::-1]
 
 
 class RemoteVersion:
@@ -104,10 +105,9 @@ class RemoteVersion:
         self.repository = HubRepository(repository)
         self.is_online = True
         self.number = self._resolve(version)
-        path = self._get(MANIFEST, version_tag(self.number))
+        path = self._get(MANIFEST, version_tag(self.number), self._is_listed)
         self.folder = path.parent
         self.commit = self.folder.name
-        self._check_manifest(path)
         self.manifest = Manifest.parse(path.read_bytes(), f"{repository}@{self.number}")
         if self.manifest.version != str(self.number):
             raise ChecksumError(
@@ -126,25 +126,13 @@ class RemoteVersion:
             HubError: The Hub refuses, or cannot be reached.
             ChecksumError: A file is not the one that the manifest lists.
         """
-        for name, sha256 in self._wanted(keys):
-            path = self._get(name, self.commit)
-            if hash_file(path) != sha256:
-                path = self._get(name, self.commit, anew=True)
-            if (found := hash_file(path)) != sha256:
-                raise ChecksumError(
-                    f"{self.repository.name}@{self.number}: {name} has sha256 {found}, expected "
-                    f"{sha256}. Run the command again."
-                )
+        hashes = self.manifest.hashes()
+        if keys is not None:
+            splits = [self.manifest.configs[config][split] for config, split in keys]
+            hashes = {shard.file: shard.sha256 for split in splits for shard in split.shards}
+        for name, sha256 in hashes.items():
+            self._get(name, self.commit, partial(_has_hash, sha256))
         return BuiltVersion(self.folder)
-
-    def _wanted(self, keys: Collection[tuple[str, str]] | None) -> Iterable[tuple[str, str]]:
-        if keys is None:
-            return self.manifest.hashes().items()
-        return (
-            (shard.file, shard.sha256)
-            for config, split in keys
-            for shard in self.manifest.configs[config][split].shards
-        )
 
     def _resolve(self, version: str) -> Version:
         try:
@@ -153,45 +141,42 @@ class RemoteVersion:
             published: Iterable[Version] = published_numbers(self.repository.tags())
         except HubError as error:
             was_answered = status_of(error.__cause__) is not None
-            if was_answered or not (published := self._cached()):
+            if was_answered or not (published := cached_versions(self.repository.name)):
                 raise
             self.is_online = False
         return match_version(version, published)
 
-    def _cached(self) -> list[Version]:
-        return list(published_numbers(dict.fromkeys(cached_references(self.repository.name), "")))
+    def _is_listed(self, path: Path) -> bool:
+        """Return whether a manifest is what the Hub lists, where the Hub can be asked."""
+        return not self.is_online or self.repository.files(path.parent.name)[MANIFEST].holds(path)
 
-    def _get(self, name: str, revision: str, *, anew: bool = False) -> Path:
+    def _get(self, name: str, revision: str, is_right: Callable[[Path], bool]) -> Path:
+        """Return the path of a file in the cache, downloaded again where it is damaged there."""
+        for anew in (False, True):
+            path = self._download(name, revision, anew)
+            if is_right(path):
+                return path
+        raise ChecksumError(
+            f"{self.repository.name}@{self.number}: {name} is not the file that the version lists. "
+            "Run the command again."
+        )
+
+    def _download(self, name: str, revision: str, anew: bool) -> Path:
+        download = partial(
+            hf_hub_download, self.repository.name, name, repo_type="dataset", revision=revision
+        )
         try:
-            return Path(
-                self.repository.ask(
-                    f"does not give {name}",
-                    lambda: hf_hub_download(
-                        self.repository.name,
-                        name,
-                        repo_type="dataset",
-                        revision=revision,
-                        force_download=anew,
-                    ),
-                )
+            path = self.repository.ask(
+                f"does not give {name}", lambda: download(force_download=anew)
             )
         except HubError:
             kept = try_to_load_from_cache(
-                self.repository.name, name, revision=revision, repo_type="dataset"
+                self.repository.name, name, repo_type="dataset", revision=revision
             )
             if anew or not isinstance(kept, str):
                 raise
-            return Path(kept)
-
-    def _check_manifest(self, path: Path) -> None:
-        """Compare the manifest with what the Hub lists, where the Hub can be asked."""
-        if not self.is_online:
-            return
-        content = self.repository.read(MANIFEST, self.commit)
-        if content != path.read_bytes():
-            self._get(MANIFEST, self.commit, anew=True)
-        if content != path.read_bytes():
-            raise ChecksumError(f"{path} is not what {self.repository.name} has. Remove it.")
+            path = kept
+        return Path(path)
 
     def _check_rows(self) -> None:
         """Compare the rows with those that the version had when it was first loaded here."""
@@ -208,6 +193,17 @@ class RemoteVersion:
         check_recorded(cache_dir, key, known, self.folder / MANIFEST)
         with suppress(PermissionError, OutputError):  # a cache that only others may fill
             record_hash(cache_dir, key, known)
+
+
+def _has_hash(sha256: str, path: Path) -> bool:
+    return hash_file(path) == sha256
+
+
+def cached_versions(name: str) -> Iterable[Version]:
+    """Return the versions in the cache of the client, kept as ``datasets--ORG--NAME/refs/TAG``."""
+    folder = repo_folder_name(repo_id=name, repo_type="dataset")
+    references = (Path(constants.HF_HUB_CACHE) / folder / "refs").glob("*")
+    return published_numbers(dict.fromkeys((path.name for path in references), ""))
 
 
 def parse_reference(text: str) -> tuple[str, str]:

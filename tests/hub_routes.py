@@ -455,16 +455,6 @@ def _add_item(call, slug):
     return answer(_described(collection))
 
 
-def _update_item(call, slug, object_id):
-    collection, asked = _found(call, slug), call.json()
-    [item] = [item for item in collection.items if item.object_id == object_id]
-    item.note = asked.get("note", item.note)
-    if "position" in asked:
-        collection.items.remove(item)
-        collection.items.insert(asked["position"], item)
-    return answer({"success": True})
-
-
 ROUTES = [
     ("POST", r"/api/repos/create", _create),
     ("POST", r"/api/validate-yaml", _validate),
@@ -485,5 +475,4 @@ ROUTES = [
     ("POST", r"/api/collections", _create_collection),
     ("GET", _SLUG, _get_collection),
     ("POST", rf"{_SLUG}/items", _add_item),
-    ("PATCH", rf"{_SLUG}/items/(?P<object_id>\w+)", _update_item),
 ]

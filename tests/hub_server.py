@@ -130,7 +130,7 @@ class _Handler(BaseHTTPRequestHandler):
             answer = hub_routes.respond(call)
         return self._hang_up() if action == "lose" else self._send(answer, action)
 
-    do_GET = do_HEAD = do_POST = do_PUT = do_PATCH = _serve  # noqa: N815
+    do_GET = do_HEAD = do_POST = do_PUT = _serve  # noqa: N815
 
     def _hang_up(self):
         self.close_connection = True

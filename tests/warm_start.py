@@ -23,7 +23,7 @@ _LIBRARIES = (
     "huggingface_hub.hf_api",
     "nlihub.builders.open_spacenli",
     "nlihub.cli",
-    "nlihub.publishing.publish",
+    "nlihub.publishing.publish_all",
 )
 
 

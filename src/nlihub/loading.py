@@ -1,6 +1,6 @@
 """Load datasets as the ``datasets`` library does."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -97,38 +97,22 @@ def load_dataset(
         **arguments,
     )
     given = {"prompt": prompt, "shots": shots, "seed": seed}
-    asked = {argument: value for argument, value in given.items() if value is not None}
-    if view is not None:
-        return _load_view(load, view, asked, split, streaming)
-    if asked:
-        raise _meaningless(asked)
-    return load(split=split)
+    asked: Any = {argument: value for argument, value in given.items() if value is not None}
+    if view is None and not asked:
+        return load(split=split)
+    from .integrations.views import PROMPTED, VIEWS, Prompting, make_view  # takes long to import
 
-
-def _load_view(
-    load: Callable[..., Any], view: str, asked: dict[str, Any], split: Any, streaming: bool
-) -> Any:
-    from .integrations.views import Prompting, check_view, is_prompted, make_view
-
-    check_view(view)
+    if view is not None and view not in VIEWS:
+        raise UnknownNameError.of("view", view, VIEWS)
+    if view is None or (asked and view not in PROMPTED):
+        raise UsageError(
+            f"{', '.join(asked)} has a meaning with view='chat' or view='prompt-completion' alone."
+        )
     if streaming:
         raise UsageError(f"The view {view!r} cannot be streamed; leave out streaming.")
-    if asked and not is_prompted(view):
-        raise _meaningless(asked)
-    prompting = Prompting(
-        asked.get("prompt", Prompting.form),
-        asked.get("shots", Prompting.n_shots),
-        asked.get("seed", Prompting.seed),
-    )
-    loaded = load(split=split)
-    pool = _load_pool(load) if prompting.n_shots else None
-    return make_view(loaded, view, prompting, pool)
-
-
-def _meaningless(asked: Iterable[str]) -> UsageError:
-    return UsageError(
-        f"{', '.join(asked)} has a meaning with view='chat' or view='prompt-completion' alone."
-    )
+    prompting = Prompting(**asked)
+    pool = _load_pool(load) if prompting.shots else None
+    return make_view(load(split=split), view, prompting, pool)
 
 
 def _load_pool(load: Callable[..., Any]) -> Any:

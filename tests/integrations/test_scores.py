@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 from nlihub.builders.core.registry import builders, get_builder
-from nlihub.integrations.scores import JudgedRow, compute_scores, score_names
+from nlihub.integrations.scores import JudgedRow, compute_scores, flat_scores, score_names
 from nlihub.metrics import functional
 
 
@@ -66,4 +66,7 @@ def test_errors_are_those_of_groups():
     """Equal answers within groups leave as much information as there are groups."""
     spec = get_builder("spacenli").SPEC
     rows = [JudgedRow(0, int(g % 2), f"g{g}") for g in range(40) for _ in range(25)]
-    assert compute_scores(spec, rows)["accuracy"].error == pytest.approx(0.5 / 40**0.5, rel=0.1)
+    error = pytest.approx(0.5 / 40**0.5, rel=0.1)
+    assert compute_scores(spec, rows)["accuracy"].error == error
+    found = flat_scores(spec, rows)
+    assert (found["accuracy"], found["accuracy_stderr"]) == (0.5, error)

@@ -12,7 +12,7 @@ from nlihub.builders.versions.version import Manifest
 from nlihub.loaders.errors import HubError, UsageError, VerificationError
 from nlihub.publishing.card import is_handwritten, merge_cards
 from nlihub.publishing.changes import parse_number
-from nlihub.publishing.hub.repository import HubRepository
+from nlihub.publishing.repository import HubRepository
 
 FIRST = {"rows": {"r1": {"premise": "Another animal has walked into the barn."}}}
 LOAD = f"""

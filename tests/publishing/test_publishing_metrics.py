@@ -5,6 +5,7 @@ from importlib import import_module
 
 import pytest
 from hub_server import Fault
+from hub_store import Repo
 from hub_users import use
 from nlihub.loaders.errors import UsageError
 from nlihub.metrics import METRICS
@@ -107,3 +108,22 @@ def test_everything(hub, publisher, tmp_path):
     assert [signature.split("|")[:2] for signature in signatures] == [
         [name, f"version:{VERSIONS[name]}"] for name in METRICS
     ]
+
+
+COLLECT = """
+from nlihub.publishing.plan import Publication
+from nlihub.publishing.publish_all import ItemOutcome, _publish_collection
+
+done = Publication("", "1.0.0", "", "", False, "")
+for names in (["consistency"], ["consistency", "nli_report"]):
+    found = [ItemOutcome("metric", n, f"someone/{n}", publication=done) for n in names]
+    print(_publish_collection("someone", found, private=False))
+"""
+
+
+def test_a_collection_gets_what_it_lacks(hub, publisher):
+    for name in ("consistency", "nli_report"):
+        hub.repos[f"spaces/someone/{name}"] = Repo(f"spaces/someone/{name}")
+    assert len(set(publisher.python(COLLECT).splitlines())) == 1  # one address
+    [collection] = hub.collections.values()
+    assert [item.name for item in collection.items] == ["someone/consistency", "someone/nli_report"]

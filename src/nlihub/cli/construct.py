@@ -50,7 +50,7 @@ def __getattr__(name: str) -> Callable[..., None]:
         about: About = About(),
         making: making_kind = making_kind(),
     ) -> None:
-        from ..constructing import construct
+        from ..construct import construct
 
         sample = 1.0
         if isinstance(making, CorpusMaking):

@@ -103,7 +103,7 @@ def versions_command(repo: str, /, *, space: bool = False, as_json: Json = False
         repo: The repository, ORG/NAME.
         space: The repository is the Space of a metric.
     """
-    from ..publishing import publish as hub
+    from .. import hub
 
     found = hub.versions(repo, space=space)
 
@@ -128,7 +128,7 @@ def diff_command(
         new: The version to compare with it.
         examples: How many ids to show of each kind.
     """
-    from ..publishing import publish as hub
+    from .. import hub
     from ..publishing.diff import show_diff
 
     found = hub.diff(old, new)
@@ -233,8 +233,8 @@ def _summary_as_json(found: "PublishingSummary") -> dict[str, Any]:
     return {
         "items": [
             {
-                "kind": o.item.kind,
-                "name": o.item.name,
+                "kind": o.kind,
+                "name": o.name,
                 "repository": o.repository,
                 "plan": _plan_as_json(o.plan) if o.plan is not None else None,
                 "publication": asdict(o.publication) if o.publication is not None else None,
@@ -250,11 +250,11 @@ def _summary_as_json(found: "PublishingSummary") -> dict[str, Any]:
 def _summary_as_text(found: "PublishingSummary") -> Iterator[str]:
     for outcome in found.outcomes:
         if outcome.problem:
-            yield f"FAILED    {outcome.item}: {outcome.problem}"
+            yield f"FAILED    {outcome.kind} {outcome.name}: {outcome.problem}"
         elif outcome.publication is not None:
             done = outcome.publication
             state = "was there" if done.was_there else "published"
-            yield f"{state}  {outcome.item} {done.version}: {done.use}"
+            yield f"{state}  {outcome.kind} {outcome.name} {done.version}: {done.use}"
         elif outcome.plan is not None:
             yield from _plan_as_text(outcome.plan)
     if found.collection is not None:

@@ -1,6 +1,6 @@
 """What nlihub uses of ``huggingface_hub`` beyond its documented interface, as versions change.
 
-A failure here says that the installed version differs from those that ``publishing.hub.client``
+A failure here says that the installed version differs from those that ``publishing.client``
 names: look there first.
 """
 
@@ -13,28 +13,28 @@ import pytest
 from huggingface_hub import HfApi, constants, get_session
 from nlihub.loaders.errors import HubError, UsageError
 from nlihub.loaders.network import Retries
-from nlihub.publishing.hub import calls
-from nlihub.publishing.hub.client import with_timeouts
+from nlihub.publishing import client
+from nlihub.publishing.client import with_timeouts
 
 VERSION = huggingface_hub.__version__
 
 CACHED = """
-import json, sys
+import json
 from huggingface_hub import CommitOperationAdd, HfApi, constants, hf_hub_download
-from nlihub.publishing.hub.client import cached_references, list_files
+from nlihub.publishing.remote import cached_versions
+from nlihub.publishing.repository import HubRepository
 
 api, name = HfApi(), "someone/rows"
 api.create_repo(name, repo_type="dataset")
 files = [CommitOperationAdd("a/b.txt", b"text"), CommitOperationAdd("c.parquet", b"PAR1")]
 api.create_commit(name, files, repo_type="dataset", commit_message="files")
 api.create_tag(name, tag="v1.0.0", repo_type="dataset")
-references = [sorted(cached_references(name))]
+versions = [[*map(str, cached_versions(name))]]
 path = hf_hub_download(name, "a/b.txt", repo_type="dataset", revision="v1.0.0")
-references.append(sorted(cached_references(name)))
-files = list_files(api, name, "dataset", "v1.0.0")
-files = {f.path: f.blob_id if f.lfs is None else len(f.lfs.sha256) for f in files}
+versions.append([*map(str, cached_versions(name))])
+files = {p: f.git_blob or len(f.sha256) for p, f in HubRepository(name).files("v1.0.0").items()}
 known = ["ENDPOINT", "HF_HOME", "HF_HUB_CACHE", "HF_HUB_OFFLINE"]
-print(json.dumps([references, path, files, [getattr(constants, name) for name in known]]))
+print(json.dumps([versions, path, files, [getattr(constants, name) for name in known]]))
 """
 
 
@@ -70,8 +70,8 @@ def test_the_timeout_is_put_back(monkeypatch):
 
 def test_the_cache_and_the_listings_are_as_they_were_seen(hub, publisher, tmp_path):
     told = publisher.python(CACHED).splitlines()[-1]
-    references, path, files, known = json.loads(told)
-    assert references == [[], ["v1.0.0"]], f"huggingface_hub {VERSION} keeps tags elsewhere"
+    versions, path, files, known = json.loads(told)
+    assert versions == [[], ["1.0.0"]], f"huggingface_hub {VERSION} keeps tags elsewhere"
     assert path.startswith(str(tmp_path / "hf/hub/datasets--someone--rows/snapshots"))
     assert set(files) == {".gitattributes", "a/b.txt", "c.parquet"}  # and no folder
     assert files["a/b.txt"] == "f3a34851d44d6b97c90fbb99dd3d18c261b9a237"
@@ -84,11 +84,11 @@ def test_a_hub_without_xet_is_told_how_to_do_without(monkeypatch):
     said = (
         "HTTP status client error (404 Not Found), domain: {}/api/datasets/a/b/xet-write-token/main"
     )
-    monkeypatch.setattr(calls, "check_reachable", lambda *_: None)
-    monkeypatch.setattr(calls, "RETRIES", Retries(1))
+    monkeypatch.setattr(client, "check_reachable", lambda *_: None)
+    monkeypatch.setattr(client, "RETRIES", Retries(1))
 
     def upload():
         raise RuntimeError(said.format("http://127.0.0.1:80"))
 
     with pytest.raises(HubError, match=r"If this Hub has no Xet storage, set HF_HUB_DISABLE_XET=1"):
-        calls.call_hub("a/b", "was not changed", upload)
+        client.call_hub("a/b", "was not changed", upload)

@@ -1,19 +1,30 @@
-"""Call the Hub through its own client: calls that end, are tried again, and fail in words."""
+"""Call the Hub through its own client: calls that end, are tried again, and fail in words.
 
+What is beyond the documented interface of ``huggingface_hub`` was seen with 0.34 to 2.4;
+``tests/publishing/test_client.py`` fails where a version changes any of it. Its ``constants``
+(``ENDPOINT``, ``HF_HOME``, ``HF_HUB_CACHE``, ``HF_HUB_OFFLINE``) are the only public way to read
+what the environment sets; the same tests look after them.
+"""
+
+import os
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any, TypeVar
 
-from huggingface_hub import constants
+import requests
+from huggingface_hub import constants, get_session
 
-from ...loaders.errors import DownloadError, HubError, RaceError, UsageError
-from ...loaders.network import Retries, check_reachable, is_passing, wait_asked_for
-from .client import with_timeouts
+from ..loaders.errors import DownloadError, HubError, RaceError, UsageError
+from ..loaders.network import Retries, check_reachable, is_passing, wait_asked_for
 
 _Answer = TypeVar("_Answer")
 
 #: How often a call is made; the client itself makes some again.
 RETRIES = Retries(max_attempts=3)
+#: Seconds of silence after which a request ends; ``$NLIHUB_TIMEOUT`` sets another number.
+TIMEOUT_S = 120.0
+_AGAIN = "Run the command again: it goes on where it was."
 _ADVICE = {
     401: "The Hub does not know the token, or needs one: run hf auth login, or set HF_TOKEN.",
     403: "The token may not do this: look at its rights on the Hub.",
@@ -24,21 +35,13 @@ _STALE = 412
 _OF_XET = "/xet-"  # in the address that the client asks for a key to Xet storage
 
 
-def call_hub(
-    of: str,
-    what: str,
-    call: Callable[[], _Answer],
-    *,
-    is_done: Callable[[], _Answer | None] | None = None,
-) -> _Answer:
+def call_hub(of: str, what: str, call: Callable[[], _Answer]) -> _Answer:
     """Call the Hub's client, again where a failure may pass, and return its answer.
 
     Args:
         of: What is asked about, such as the name of a repository.
         what: What is not done if it fails, for the message.
         call: The call.
-        is_done: Asked before the call is tried again, where to do it twice is not the same as
-            once: returns the answer where it was carried out though it failed, else None.
 
     Raises:
         RaceError: A repository has changed meanwhile.
@@ -51,15 +54,11 @@ def call_hub(
             return _call(of, what, call)
         except HubError as error:
             cause = error.__cause__
-            if not _may_pass(cause):
-                raise
             headers = getattr(_answer_to(cause), "headers", {})
             wait_s = RETRIES.wait_s(attempt, wait_asked_for(headers.get("Retry-After")))
-            if wait_s is None:
+            if wait_s is None or not _may_pass(cause):
                 raise
             time.sleep(wait_s)
-            if is_done is not None and (answer := is_done()) is not None:
-                return answer
 
 
 def status_of(error: BaseException | None) -> int | None:
@@ -95,10 +94,9 @@ def _call(of: str, what: str, call: Callable[[], _Answer]) -> _Answer:
                 "see what it holds now."
             ) from error
         reasons = dict.fromkeys(_first_line(e) for e in (error, error.__cause__) if e is not None)
-        again = "Run the command again: it goes on where it was."
-        advice = _ADVICE.get(status or 0, again)
+        advice = _ADVICE.get(status or 0, _AGAIN)
         if any(_OF_XET in reason for reason in reasons):
-            advice = f"If this Hub has no Xet storage, set HF_HUB_DISABLE_XET=1. {again}"
+            advice = f"If this Hub has no Xet storage, set HF_HUB_DISABLE_XET=1. {_AGAIN}"
         raise HubError(f"{of} {what}: {': '.join(reasons)}. {advice}") from error
 
 
@@ -112,3 +110,44 @@ def _may_pass(error: BaseException | None) -> bool:
 
 def _first_line(error: BaseException) -> str:
     return (str(error).strip().splitlines() or [repr(error)])[0].rstrip(".")
+
+
+@contextmanager
+def with_timeouts() -> Iterator[None]:
+    """End requests once the Hub has been silent for ``TIMEOUT_S``, while the block runs.
+
+    By itself the client waits for an answer forever. From 1.0 on it has one ``httpx`` client, whose
+    ``timeout`` can be set; before, a session of ``requests`` for each thread.
+    """
+    text = os.environ.get("NLIHUB_TIMEOUT") or str(TIMEOUT_S)
+    try:
+        timeout_s = float(text)
+    except ValueError:
+        raise UsageError(f"NLIHUB_TIMEOUT is {text!r}; expected seconds.") from None
+    session: Any = get_session()
+    if isinstance(session, requests.Session):
+        from huggingface_hub import configure_http_backend
+
+        configure_http_backend(lambda: _ImpatientSession(timeout_s))
+        try:
+            yield
+        finally:
+            configure_http_backend()
+        return
+    before = session.timeout
+    session.timeout = timeout_s
+    try:
+        yield
+    finally:
+        session.timeout = before
+
+
+class _ImpatientSession(requests.Session):
+    def __init__(self, timeout_s: float) -> None:
+        super().__init__()
+        self._timeout_s = timeout_s
+
+    def request(self, *arguments: Any, **options: Any) -> requests.Response:
+        if options.get("timeout") is None:
+            options["timeout"] = self._timeout_s
+        return super().request(*arguments, **options)

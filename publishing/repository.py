@@ -15,12 +15,13 @@ from huggingface_hub import (
     constants,
     hf_hub_download,
 )
-from huggingface_hub.errors import GatedRepoError, RepositoryNotFoundError
+from huggingface_hub.errors import GatedRepoError, HFValidationError, RepositoryNotFoundError
+from huggingface_hub.hf_api import RepoFile
+from huggingface_hub.utils import validate_repo_id  # type: ignore[attr-defined]
 
-from ...loaders.errors import HubError, RaceError
-from ...loaders.hashing import FileHash, identify, identify_file
-from .calls import call_hub
-from .client import RepoFile, check_repository_name, list_files
+from ..loaders.errors import HubError, RaceError, UsageError
+from ..loaders.hashing import identify, identify_file
+from .client import call_hub
 
 Content = Path | bytes
 _Answer = TypeVar("_Answer")
@@ -40,11 +41,15 @@ class StoredFile:
     sha256: str | None
     git_blob: str | None
 
-    def holds(self, content: FileHash) -> bool:
+    def holds(self, content: Content) -> bool:
         """Return whether it holds this content."""
+        if isinstance(content, bytes):
+            found = identify(content)
+        else:
+            found = identify_file(content, with_git_blob=True)
         if self.sha256 is not None:
-            return self.sha256 == content.sha256
-        return self.git_blob == content.git_blob
+            return self.sha256 == found.sha256
+        return self.git_blob == found.git_blob
 
 
 class HubRepository:
@@ -60,7 +65,12 @@ class HubRepository:
     """
 
     def __init__(self, name: str, kind: str = "dataset") -> None:
-        check_repository_name(name)
+        try:
+            validate_repo_id(name)
+        except HFValidationError as error:
+            raise UsageError(f"{name!r} is not the name of a repository: {error}") from error
+        if name.count("/") != 1:
+            raise UsageError(f"{name!r} is not the name of a repository; expected ORG/NAME.")
         self.name = name
         self.kind = kind
         self._listings: dict[str, dict[str, StoredFile]] = {}
@@ -71,15 +81,9 @@ class HubRepository:
         folder = "" if self.kind == "model" else f"{self.kind}s/"
         return f"{constants.ENDPOINT}/{folder}{self.name}"
 
-    def ask(
-        self,
-        what: str,
-        call: Callable[[], _Answer],
-        *,
-        is_done: Callable[[], _Answer | None] | None = None,
-    ) -> _Answer:
+    def ask(self, what: str, call: Callable[[], _Answer]) -> _Answer:
         """Call the Hub's client about this repository (see ``call_hub``)."""
-        return call_hub(self.name, what, call, is_done=is_done)
+        return call_hub(self.name, what, call)
 
     @cached_property
     def _api(self) -> HfApi:
@@ -90,7 +94,7 @@ class HubRepository:
     def head(self) -> str | None:
         """Return the newest commit of its main branch; None where there is no such repository."""
         try:
-            return str(self.ask("cannot be looked up", self._info).sha)
+            return str(self._info().sha)
         except HubError as error:
             cause = error.__cause__
             if isinstance(cause, RepositoryNotFoundError) and not isinstance(cause, GatedRepoError):
@@ -99,7 +103,7 @@ class HubRepository:
 
     def is_private(self) -> bool:
         """Return whether only its owners may see it."""
-        return bool(self.ask("cannot be looked up", self._info).private)
+        return bool(self._info().private)
 
     def tags(self) -> dict[str, str]:
         """Return its tags, each with its commit."""
@@ -127,9 +131,13 @@ class HubRepository:
             return self._listings[revision]
         entries = self.ask(
             f"cannot be listed at {revision}",
-            lambda: list_files(self._api, self.name, self.kind, revision),
+            lambda: list(
+                self._api.list_repo_tree(
+                    self.name, repo_type=self.kind, revision=revision, recursive=True
+                )
+            ),
         )
-        found = {entry.path: _stored(entry) for entry in entries}
+        found = {e.path: _stored(e) for e in entries if isinstance(e, RepoFile)}
         if len(revision) == _COMMIT_CHARS:  # a commit stays what it is
             self._listings[revision] = found
         return found
@@ -144,7 +152,7 @@ class HubRepository:
             return None
         for _ in range(2):  # what came damaged once may come whole
             content = self.ask(f"does not give {path}", lambda: self._download(path, revision))
-            if listed.holds(identify(content)):
+            if listed.holds(content):
                 return content
         raise HubError(
             f"{self.name} gives {path} damaged: its hash is not the listed one. Run the command "
@@ -158,8 +166,12 @@ class HubRepository:
 
     # ------------------------------------------------------------------------------ writing
 
-    def create(self, *, private: bool = False) -> None:
-        """Make the repository, visible to its owners alone if private; nothing if it exists."""
+    def create(self, *, private: bool = False) -> str:
+        """Make the repository, unless it exists, and return its newest commit.
+
+        Args:
+            private: Whether a repository that is made is visible to its owners alone.
+        """
         self.ask(
             "cannot be made",
             lambda: self._api.create_repo(
@@ -170,6 +182,9 @@ class HubRepository:
                 exist_ok=True,
             ),
         )
+        if (head := self.head()) is None:
+            raise HubError(f"{self.name} was made, but is not found. Run the command again.")
+        return head
 
     def commit(
         self,
@@ -177,50 +192,45 @@ class HubRepository:
         *,
         remove: Collection[str] = (),
         message: str,
-        parent: str | None = None,
+        parent: str,
     ) -> str:
         """Change files in one commit, all or none, and return the commit.
 
-        Where the Hub refuses for a while or its answer is lost, it is looked whether the commit was
-        made all the same; only if the head is what it was before, it is tried again.
+        Where the answer is lost, the head shows whether the commit was made all the same.
 
         Args:
             files: The files to add or replace, by path.
             remove: The paths of files to remove.
             message: The commit's message.
-            parent: The head that it is meant for; None takes any.
+            parent: The head that it is meant for.
 
         Raises:
             RaceError: The head is another one by now.
         """
-        before = parent or self.head()
-        wanted = {path: content_hash(content) for path, content in files.items()}
-
-        def is_done() -> str | None:
-            head = self.head()
-            if head is None or head == before:
-                return None
-            there = self.files(head)
-            is_all = all(path in there and there[path].holds(wanted[path]) for path in wanted)
-            return head if is_all and there.keys().isdisjoint(remove) else None
-
         operations: list[CommitOperationAdd | CommitOperationDelete] = [
             *(CommitOperationAdd(path, content) for path, content in files.items()),
             *(CommitOperationDelete(path) for path in remove),
         ]
-        return self.ask(
-            "was not changed",
-            lambda: (
-                self._api.create_commit(
-                    self.name,
-                    operations,
-                    repo_type=self.kind,
-                    commit_message=message,
-                    parent_commit=parent,
-                ).oid
-            ),
-            is_done=is_done,
-        )
+        try:
+            return self.ask(
+                "was not changed",
+                lambda: (
+                    self._api.create_commit(
+                        self.name,
+                        operations,
+                        repo_type=self.kind,
+                        commit_message=message,
+                        parent_commit=parent,
+                    ).oid
+                ),
+            )
+        except HubError:
+            head = self.head()
+            there = self.files(head) if head not in (None, parent) else {}
+            has_all = all(p in there and there[p].holds(files[p]) for p in files)
+            if head is None or not there or not has_all or not there.keys().isdisjoint(remove):
+                raise
+            return head
 
     def tag(self, tag: str, commit: str) -> None:
         """Give a commit a tag, without a message: a tag with one is an object of its own.
@@ -249,7 +259,9 @@ class HubRepository:
     # ----------------------------------------------------------------------------- internals
 
     def _info(self) -> Any:
-        return self._api.repo_info(self.name, repo_type=self.kind)
+        return self.ask(
+            "cannot be looked up", lambda: self._api.repo_info(self.name, repo_type=self.kind)
+        )
 
     def _download(self, path: str, revision: str) -> bytes:
         with TemporaryDirectory() as folder:
@@ -257,13 +269,6 @@ class HubRepository:
                 self.name, path, repo_type=self.kind, revision=revision, cache_dir=folder
             )
             return Path(file).read_bytes()
-
-
-def content_hash(content: Content) -> FileHash:
-    """Return size and hashes of a content, as the Hub lists them."""
-    if isinstance(content, bytes):
-        return identify(content)
-    return identify_file(content, with_git_blob=True)
 
 
 def _stored(entry: RepoFile) -> StoredFile:

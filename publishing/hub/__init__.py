@@ -1,1 +1,0 @@
-"""The Hub, through its own client: repositories, with errors that help."""

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from .quick_look import quick
     from .running import list_presets, report, run
-    from .systems.prompting.show import show_prompt, tabulate_prompts
+    from .systems.prompting.ask import show_prompt, tabulate_prompts
 
 _PROMPTS = ("show_prompt", "tabulate_prompts")
 
@@ -19,9 +19,9 @@ def __getattr__(name: str) -> Any:
     if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     if name in _PROMPTS:
-        from .systems.prompting import show
+        from .systems.prompting import ask
 
-        return getattr(show, name)
+        return getattr(ask, name)
     if name == "quick":
         from .quick_look import quick
 

@@ -1,6 +1,7 @@
-"""Pretrained encoders as systems of baseline runs: fine-tuned, or as they are."""
+"""Pretrained encoders as systems of baseline runs: fine-tuned, with adapters, or as they are."""
 
 import re
+import warnings
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -10,7 +11,7 @@ import pyarrow as pa
 import torch
 
 from ...builders.core.harmonize import SCHEMES
-from ...loaders.errors import ModelError
+from ...loaders.errors import ModelError, needs_extra
 from ..evaluation.gold import GoldRows
 from ..evaluation.predictions import prediction_table
 from ..runs.config import RunConfig
@@ -18,8 +19,11 @@ from ..training.batches import EncodedRows
 from ..training.execution import Execution
 from ..training.predict import predict_probabilities
 from ..training.system import count_parameters
-from .adapters import add_adapters, merged_weights
-from .pretrained import PairTokenizer, load_classifier
+from .pretrained import PairTokenizer, has_classification_head, load_classifier
+
+#: Alpha, by which adapters are scaled over their rank, is this many times the rank.
+_ALPHA = 2
+_DROPOUT = 0.05
 
 
 class Encoder:
@@ -45,9 +49,7 @@ class Encoder:
         self.labels = labels
         self.reader = reader = PairTokenizer(config)
         torch.manual_seed(config.seed)  # of a new head and new tokens
-        has_head = any(
-            "SequenceClassification" in kind for kind in reader.config.architectures or ()
-        )
+        has_head = has_classification_head(reader.config)
         if has_head and not config.new_head:
             inner = load_classifier(name, config.revision)
             weights = _label_weights(_named_labels(reader.config, config.model_labels), labels)
@@ -146,6 +148,66 @@ def _freeze(name: str, model: Any, n_layers: int) -> None:
         layer.requires_grad_(True)
 
 
+def add_adapters(model: Any, rank: int) -> None:
+    """Add adapters to the encoder of a classifier, in place, and freeze its other weights.
+
+    The layers that get one are those that peft chooses for the architecture, otherwise all linear
+    ones. The head, and the pooler that some encoders have for it, are trained whole.
+
+    Args:
+        model: A classifier of ``transformers``.
+        rank: Rank of the adapters, from 1. Their weights are drawn by torch's generator; before
+            training they change nothing.
+
+    Raises:
+        MissingExtraError: peft is not installed.
+
+    Source: Hu et al. (2022), LoRA, section 4.1.
+    """
+    with needs_extra("baselines", "LoRA"):
+        from peft import LoraConfig, inject_adapter_in_model
+        from peft.utils import TRANSFORMERS_MODELS_TO_LORA_TARGET_MODULES_MAPPING as CHOSEN
+
+    encoder, kind = model.base_model, model.config.model_type
+    has_pooler = getattr(encoder, "pooler", None) is not None
+    config = LoraConfig(
+        r=rank,
+        lora_alpha=_ALPHA * rank,
+        lora_dropout=_DROPOUT,
+        target_modules=None if kind in CHOSEN else "all-linear",  # None leaves it to peft
+        exclude_modules=r"pooler(\..*)?" if has_pooler else None,
+    )
+    with warnings.catch_warnings():  # of the transposed weights of GPT-2, which it then minds
+        warnings.filterwarnings("ignore", message="fan_in_fan_out is set to False")
+        inject_adapter_in_model(config, encoder)
+    if has_pooler:
+        encoder.pooler.requires_grad_(True)
+
+
+def merged_weights(model: Any) -> dict[str, torch.Tensor]:
+    """Return the weights of a classifier as they would be without adapters, these added to them.
+
+    The model stays as it is: adding and subtracting an adapter again would leave rounding errors.
+
+    Args:
+        model: A classifier that ``add_adapters`` changed.
+
+    Returns:
+        The state of the classifier, by the names that it had before.
+    """
+    found = {}
+    for name, value in model.state_dict().items():
+        owner, base, part = name.partition(".base_layer.")
+        if ".lora_" in name:
+            continue
+        if base and part == "weight":
+            layer = model.get_submodule(owner)
+            [adapter] = layer.active_adapters
+            value = value + layer.get_delta_weight(adapter)
+        found[name.replace(".base_layer.", ".")] = value.detach()
+    return found
+
+
 class ZeroShot:
     """A pretrained NLI classifier, applied without training.
 
@@ -163,8 +225,8 @@ class ZeroShot:
 
     def __init__(self, config: RunConfig, labels: tuple[str, ...], execution: Execution) -> None:
         self._execution, self._reader = execution, PairTokenizer(config)
-        kinds = self._reader.config.architectures or ()
-        if kinds and not any("SequenceClassification" in kind for kind in kinds):
+        kinds = self._reader.config.architectures
+        if kinds and not has_classification_head(self._reader.config):
             raise ModelError(
                 f"{config.model} is no classifier ({', '.join(kinds)}), so that it has nothing to "
                 "answer with. Train it: nlihub baseline finetune; or name a classifier of NLI."

@@ -1,51 +1,55 @@
-"""Logistic regression on features of rows, over all labels of a dataset."""
+"""Logistic regression by scikit-learn: its probabilities of all labels, and its checkpoint."""
 
+import json
+from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
+import joblib
 import numpy as np
-from sklearn.linear_model import LogisticRegression
 
 from ...loaders.errors import UsageError
 
-_MAX_ITERATIONS = 1000
+MAX_ITERATIONS = 1000
+MODEL_FILE, SETTINGS_FILE = "model.joblib", "settings.json"
 
 
-def fit_logistic(rows: Any, labels: Any, n_labels: int, c: float) -> dict[str, np.ndarray]:
-    """Fit a logistic regression; there is no seed, as the penalty leaves one optimum.
+def label_probabilities(model: Any, rows: Any, n_labels: int) -> np.ndarray:
+    """Return the probability of each label; a label without training rows gets 0.
 
     Args:
-        rows: Features, shape ``(n, k)``, dense or sparse.
-        labels: n label ids, as ``check_labels`` takes them.
-        n_labels: Number of labels; one without rows gets the probability 0.
-        c: Inverse of the penalty, above 0: the sum of the rows' losses is multiplied by it.
+        model: A trained classifier, or a pipeline that ends with one.
+        rows: n rows of features.
+        n_labels: Number of labels.
 
     Returns:
-        ``weights``, shape ``(n_labels, k)``, and ``bias``, shape ``(n_labels,)``.
+        Shape ``(n, n_labels)``, float64, from 0 to 1; each row sums to 1.
     """
-    model = LogisticRegression(C=c, max_iter=_MAX_ITERATIONS)
-    model.fit(rows, labels)
-    weights = np.zeros((n_labels, rows.shape[1]))
-    bias = np.full(n_labels, -np.inf)
-    # Of two labels scikit-learn keeps one row: the score of the second, less that of the first.
-    is_single = len(model.classes_) == 2
-    weights[model.classes_] = [0 * model.coef_[0], *model.coef_] if is_single else model.coef_
-    bias[model.classes_] = [0.0, *model.intercept_] if is_single else model.intercept_
-    return {"weights": weights, "bias": bias}
+    found = np.zeros((len(rows), n_labels))
+    if len(rows):
+        found[:, model.classes_] = model.predict_proba(rows)
+    return found
 
 
-def check_labels(labels: Any, n_rows: int, n_labels: int) -> np.ndarray:
-    """Return label ids as an array.
+def save_model(model: Any, settings: Mapping[str, Any], folder: Path) -> None:
+    """Write a trained model, ``model.joblib``, and its settings, ``settings.json``."""
+    joblib.dump(model, folder / MODEL_FILE)
+    (folder / SETTINGS_FILE).write_text(json.dumps(settings, indent=2) + "\n", encoding="utf-8")
+
+
+def load_model(folder: Path) -> tuple[Any, dict[str, Any]]:
+    """Load a model and its settings that ``save_model`` wrote.
+
+    The model is a pickle, which can run code when it is loaded: load it only from a folder that
+    the user names as their own.
 
     Raises:
-        UsageError: They are not ``n_rows`` ids below ``n_labels``, or all are the same.
+        UsageError: A file is missing or damaged.
     """
-    found = np.asarray(labels)
-    if found.shape != (n_rows,):
-        raise UsageError(f"labels: expected shape ({n_rows},), one a row; got {found.shape}.")
-    if found.dtype.kind not in "iu":
-        raise UsageError(f"labels: expected ids from 0, got values of type {found.dtype}.")
-    if len(bad := np.flatnonzero((found < 0) | (found >= n_labels))):
-        raise UsageError(f"labels: row {bad[0]} has {found[bad[0]]}, expected 0 to {n_labels - 1}.")
-    if len(np.unique(found)) < 2:
-        raise UsageError("labels: expected at least two different labels; all rows have one.")
-    return found
+    try:
+        settings = json.loads((folder / SETTINGS_FILE).read_text(encoding="utf-8"))
+        return joblib.load(folder / MODEL_FILE), settings
+    except Exception as error:  # a pickle raises many kinds
+        raise UsageError(
+            f"{folder} is damaged ({type(error).__name__}); remove it to train again."
+        ) from error

@@ -6,94 +6,165 @@ The encoders of texts, ``CBOW``, ``CNN`` and ``BiLSTM``, take the word vectors o
 they return a vector for each text, shape ``(b, size)``.
 """
 
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, fields
+import json
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
 from itertools import chain
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 import torch
 from torch import Tensor, nn
 from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
-from ...loaders.errors import UnknownNameError, UsageError
+from ...loaders.errors import SourceNotFoundError, UsageError
 from ...loaders.hashing import hash_file
 from ..evaluation.gold import GoldRows
 from ..runs.config import RunConfig
 from ..training.batches import EncodedRows
-from .vocabulary import PADDING_ID, VECTORS_DEVIATION, Vocabulary, encode_stems, read_vectors
-from .words import read_model_json, write_model_json
+from .words import stem, stem_words
 
 KINDS = ("cbow", "cnn", "bilstm")
 
-#: Keys of ``details`` of a run: the file of word vectors, their length, and the hidden units.
-DETAILS = ("vectors", "dimension", "hidden")
+PADDING_ID = 0
+UNKNOWN_ID = 1
+_N_SPECIAL = 2
+_IDS = pa.list_(pa.int32())
+
+#: Minimum number of occurrences of a stem in training (SciNLI, section 4.1).
+_MIN_COUNT = 2
+#: Filters of each width of the CNN, and their widths in tokens (SciNLI, section 4.3).
+_N_FILTERS, _WIDTHS = 64, (3, 5, 9)
+#: Length of a word vector (SciNLI, section 4.1), and units of each direction of the BiLSTM and of
+#: the layer before the labels, of which the paper gives no size.
+_DIMENSION, _HIDDEN = 300, 300
+#: Standard deviation of the word vectors that are drawn; the paper starts all from GloVe's.
+_DEVIATION = 0.1
 
 
-@dataclass(frozen=True)
-class NeuralConfig:
-    """The kind and the sizes of a model.
+def build_vocabulary(texts: Iterable[str]) -> dict[str, int]:
+    """Collect the stems that occur at least twice in the texts that a model sees.
 
-    Attributes:
-        kind: One of ``KINDS``.
-        n_words: Number of word ids, padding and [UNK] included: ``len(vocabulary)``; from 2.
-        n_labels: Number of labels, from 2.
-        dimension: Length of a word vector, from 1.
-        hidden: Units of each direction of the BiLSTM, and of the layer before the labels, of which
-            the paper gives no size; from 1.
-        n_filters: Filters of each width of the CNN, from 1.
-        widths: Widths of the filters of the CNN, in tokens.
+    Returns:
+        The id of each stem: 2 for the most frequent one, equally frequent ones by characters. Id 0
+        is padding, id 1 is [UNK], which stands for every other stem.
+
+    Source: SciNLI, section 4.1.
+    """
+    counts = Counter(chain.from_iterable(map(stem_words, texts)))
+    kept = (stem for stem, count in counts.items() if count >= _MIN_COUNT)
+    ordered = sorted(kept, key=lambda stem: (-counts[stem], stem))
+    return {stem: number for number, stem in enumerate(ordered, UNKNOWN_ID + 1)}
+
+
+def encode_stems(text: str, vocabulary: Mapping[str, int]) -> list[int]:
+    """Return the ids of a text's stems; one [UNK] if the text has no token.
+
+    >>> encode_stems("Models improve greatly", {"model": 2, "improv": 3})
+    [2, 3, 1]
+    """
+    return [vocabulary.get(stem, UNKNOWN_ID) for stem in stem_words(text)] or [UNKNOWN_ID]
+
+
+def read_vectors(
+    path: Path, vocabulary: Mapping[str, int], dimension: int, seed: int
+) -> tuple[np.ndarray, dict[str, int]]:
+    """Read pretrained word vectors, such as GloVe's, of a vocabulary, line by line.
+
+    A stem gets the vector of the first word in the file that has this stem, which in GloVe's files
+    is the most frequent one: ``thi`` that of "this". Failing that, it gets the vector of the word
+    spelled like it, for files of stemmed words. Of repeated words the first counts. Other stems,
+    and [UNK], get a random vector, which depends on seed and id alone.
+
+    Args:
+        path: UTF-8 file; each line has a word, which may contain blanks, and its numbers, separated
+            by single blanks. The first line may be word2vec's header: number of words, dimension.
+        vocabulary: The ids of the stems to look for.
+        dimension: Length of a vector, from 1.
+        seed: Seed of the random vectors.
+
+    Returns:
+        A vector for each id, shape ``(n_words, dimension)``, float32, zero for the padding; and
+        the numbers of stems that were found, ``by_word`` and ``by_spelling``.
 
     Raises:
-        UnknownNameError: There is no such kind.
-        UsageError: A size is not a whole number, or is too small.
+        SourceNotFoundError: There is no such file.
+        UsageError: A line is malformed (names the file and the line).
 
-    Source: SciNLI, sections 4.1 and 4.3.
+    Source: SciNLI, section 4.1: GloVe vectors of 300 dimensions. It does not say how its stems were
+        matched with GloVe's words, nor what vectors the others got.
     """
+    generator = np.random.default_rng(seed)
+    shape = (len(vocabulary) + _N_SPECIAL, dimension)
+    matrix = generator.normal(0, _DEVIATION, shape).astype(np.float32)
+    matrix[PADDING_ID] = 0
+    by_word: set[int] = set()
+    by_spelling: dict[int, np.ndarray] = {}
+    for word, line, numbers in _read_lines(path, dimension):
+        row = vocabulary.get(stem(word))
+        if row is not None and row not in by_word:
+            matrix[row] = _parse(numbers, path, line)
+            by_word.add(row)
+        row = vocabulary.get(word)
+        if row is not None and row not in by_spelling:
+            by_spelling[row] = _parse(numbers, path, line)
+    rest = by_spelling.keys() - by_word
+    for row in rest:
+        matrix[row] = by_spelling[row]
+    return matrix, {"by_word": len(by_word), "by_spelling": len(rest)}
 
-    kind: str
-    n_words: int
-    n_labels: int
-    dimension: int = 300
-    hidden: int = 300
-    n_filters: int = 64
-    widths: Sequence[int] = (3, 5, 9)
 
-    def __post_init__(self) -> None:
-        if self.kind not in KINDS:
-            raise UnknownNameError.of("neural model", str(self.kind), KINDS)
-        if not isinstance(self.widths, list | tuple) or not self.widths:
-            raise UsageError(f"widths: expected some numbers, got {self.widths!r}.")
-        object.__setattr__(self, "widths", tuple(self.widths))  # JSON has lists
-        least = {"n_words": 2, "n_labels": 2, "dimension": 1, "hidden": 1, "n_filters": 1}
-        sizes = [(name, getattr(self, name), low) for name, low in least.items()]
-        for name, size, low in [*sizes, *(("widths", width, 1) for width in self.widths)]:
-            if isinstance(size, bool) or not isinstance(size, int) or size < low:
-                raise UsageError(f"{name}: expected a whole number from {low}, got {size!r}.")
+def _read_lines(path: Path, dimension: int) -> Iterator[tuple[str, int, list[bytes]]]:
+    """Yield the word of each line, its number, and its numbers as bytes."""
+    line = 0
+    try:
+        file = path.open("rb")
+    except FileNotFoundError:
+        raise SourceNotFoundError(f"The file {path} does not exist.") from None
+    with file:
+        # Only b"\n" ends a line: words may hold U+0085 and other line breaks of Unicode.
+        for line, content in enumerate(file, 1):
+            # word2vec leaves a blank at the end.
+            fields = content.rstrip(b" \r\n").rsplit(b" ", dimension)
+            if line == 1 and re.fullmatch(rb"\d+ %d" % dimension, b" ".join(fields)):
+                continue  # word2vec's header
+            # With too many numbers the word would have them; the first has no blank in any file.
+            if len(fields) != dimension + 1 or (line == 1 and b" " in fields[0]):
+                n_fields = len(content.split(b" "))
+                raise UsageError(
+                    f"{path}:{line}: expected a word and {dimension} numbers, separated by "
+                    f"blanks; got {n_fields} fields. Is the file complete, unpacked, and of that "
+                    "dimension?"
+                )
+            try:
+                word = fields[0].decode("utf-8")
+            except UnicodeDecodeError as error:
+                raise UsageError(f"{path}:{line}: the word is not UTF-8: {error}") from None
+            yield word, line, fields[1:]
+    if not line:
+        raise UsageError(f"{path} is empty; expected a word and its vector on each line.")
 
-    def save(self, path: Path) -> None:
-        """Write the configuration as JSON."""
-        write_model_json(path, asdict(self))
 
-    @classmethod
-    def load(cls, path: Path) -> "NeuralConfig":
-        """Read a configuration that ``save`` wrote.
-
-        Raises:
-            SourceNotFoundError: There is no such file.
-            UnknownNameError: The file names an unknown kind of model.
-            UsageError: The file is not that of a configuration.
-        """
-        return cls(**read_model_json(path, [field.name for field in fields(cls)]))
+def _parse(numbers: list[bytes], path: Path, line: int) -> np.ndarray:
+    try:
+        with np.errstate(over="ignore"):  # to infinity
+            vector = np.array([float(number) for number in numbers], np.float32)
+    except ValueError as error:
+        raise UsageError(f"{path}:{line}: {error}") from None
+    if not np.isfinite(vector).all():
+        raise UsageError(f"{path}:{line}: expected finite numbers; some are infinite or NaN.")
+    return vector
 
 
 class CBOW(nn.Module):
     """An encoder of a text by the sum of its word vectors."""
 
-    def __init__(self, config: NeuralConfig) -> None:
+    def __init__(self, dimension: int, hidden: int) -> None:
         super().__init__()
-        self.size = config.dimension
+        self.size = dimension
 
     def forward(self, words: Tensor, is_token: Tensor) -> Tensor:
         """Sum the word vectors of each text."""
@@ -108,13 +179,12 @@ class CNN(nn.Module):
     be a linear function of the mean word vector. The paper mentions neither.
     """
 
-    def __init__(self, config: NeuralConfig) -> None:
+    def __init__(self, dimension: int, hidden: int) -> None:
         super().__init__()
         self.filters = nn.ModuleList(
-            nn.Conv1d(config.dimension, config.n_filters, width, padding="same")
-            for width in config.widths
+            nn.Conv1d(dimension, _N_FILTERS, width, padding="same") for width in _WIDTHS
         )
-        self.size = config.n_filters * len(config.widths)
+        self.size = _N_FILTERS * len(_WIDTHS)
 
     def forward(self, words: Tensor, is_token: Tensor) -> Tensor:
         """Compute the mean activations of each text."""
@@ -126,10 +196,10 @@ class CNN(nn.Module):
 class BiLSTM(nn.Module):
     """An encoder of a text by the mean of its hidden states over the tokens, in both directions."""
 
-    def __init__(self, config: NeuralConfig) -> None:
+    def __init__(self, dimension: int, hidden: int) -> None:
         super().__init__()
-        self.lstm = nn.LSTM(config.dimension, config.hidden, batch_first=True, bidirectional=True)
-        self.size = 2 * config.hidden
+        self.lstm = nn.LSTM(dimension, hidden, batch_first=True, bidirectional=True)
+        self.size = 2 * hidden
 
     def forward(self, words: Tensor, is_token: Tensor) -> Tensor:
         """Compute the mean hidden state of each text."""
@@ -148,24 +218,33 @@ class PairClassifier(nn.Module):
     with a ReLU, and projected on the labels. The two texts share the word vectors and the encoder,
     except the BiLSTM, of which each text has its own.
 
-    Attributes:
-        config: Kind and sizes of the model.
+    Args:
+        kind: One of ``KINDS``.
+        n_words: Number of word ids, padding and [UNK] included.
+        n_labels: Number of labels.
+        dimension: Length of a word vector.
+        hidden: Units of each direction of the BiLSTM, and of the layer before the labels.
 
     Source: SciNLI, section 4.1, equation 1, and section 4.3.
     """
 
-    def __init__(self, config: NeuralConfig) -> None:
+    def __init__(
+        self,
+        kind: str,
+        n_words: int,
+        n_labels: int,
+        dimension: int = _DIMENSION,
+        hidden: int = _HIDDEN,
+    ) -> None:
         """Draw all weights by torch's generator; seed it before."""
         super().__init__()
-        self.config = config
-        self.embedding = nn.Embedding(config.n_words, config.dimension, padding_idx=PADDING_ID)
+        self.embedding = nn.Embedding(n_words, dimension, padding_idx=PADDING_ID)
         with torch.no_grad():
-            self.embedding.weight.mul_(VECTORS_DEVIATION)  # they are drawn with 1
-        n_encoders = 2 if config.kind == "bilstm" else 1
-        encoders = [_ENCODERS[config.kind](config) for _ in range(n_encoders)]
+            self.embedding.weight.mul_(_DEVIATION)  # they are drawn with 1
+        encoders = [_ENCODERS[kind](dimension, hidden) for _ in range(1 + (kind == "bilstm"))]
         self.encoders = nn.ModuleList(encoders)
-        self.hidden = nn.Linear(4 * encoders[0].size, config.hidden)
-        self.labels = nn.Linear(config.hidden, config.n_labels)
+        self.hidden = nn.Linear(4 * encoders[0].size, hidden)
+        self.labels = nn.Linear(hidden, n_labels)
 
     def forward(self, premise_ids: Tensor, hypothesis_ids: Tensor) -> Tensor:
         """Compute the logits of a batch.
@@ -193,31 +272,6 @@ class PairClassifier(nn.Module):
 _ENCODERS: Mapping[str, Any] = {"cbow": CBOW, "cnn": CNN, "bilstm": BiLSTM}
 
 
-def build_pair_classifier(
-    config: NeuralConfig, vectors: np.ndarray | None = None
-) -> PairClassifier:
-    """Build a neural model on the CPU, with drawn weights.
-
-    Args:
-        config: Kind and sizes of the model.
-        vectors: Initial word vectors, shape ``(n_words, dimension)``, of which that of the padding
-            stays zero; None draws them by torch's generator, like all other weights.
-
-    Raises:
-        UsageError: The vectors have another shape.
-    """
-    model = PairClassifier(config)
-    if vectors is None:
-        return model
-    shape = (config.n_words, config.dimension)
-    if vectors.shape != shape:
-        raise UsageError(f"vectors: expected the shape {shape}, got {vectors.shape}.")
-    with torch.no_grad():
-        model.embedding.weight.copy_(torch.tensor(vectors))
-        model.embedding.weight[PADDING_ID] = 0
-    return model
-
-
 def _mean(states: Tensor, is_token: Tensor) -> Tensor:
     """Compute the mean over the tokens of each text: ``(b, t, size)`` to ``(b, size)``."""
     weights = is_token.unsqueeze(2).to(states.dtype)
@@ -227,49 +281,64 @@ def _mean(states: Tensor, is_token: Tensor) -> Tensor:
 class Neural:
     """A model without pretraining, with the vocabulary of its training rows.
 
+    Its details are ``vectors``, a file of word vectors, ``dimension``, their length, and
+    ``hidden``, the number of hidden units.
+
     Args:
-        config: The config of the run: its method is the kind of model, and its details may name a
-            file of word vectors and sizes (``DETAILS``).
+        config: The config of the run; its method is the kind of model.
         labels: The label set in the order of its ids.
         train: The training rows.
 
     Raises:
-        UnknownNameError: The config has a detail that is not in ``DETAILS``.
+        UnknownNameError: The config has an unknown detail.
         UsageError: A detail has a wrong value, or the file of vectors is malformed.
         SourceNotFoundError: There is no such file of vectors.
     """
 
     def __init__(self, config: RunConfig, labels: tuple[str, ...], train: GoldRows) -> None:
-        sizes = config.checked_details(config.method, DETAILS)
-        file = sizes.pop("vectors", None)
-        self.labels, self._view = labels, config.view
-        self._found: dict[str, Any] = {}
-        texts = ["hypothesis"] if config.view == "hypothesis" else ["premise", "hypothesis"]
-        columns = (train.rows[name].to_pylist() for name in texts)
-        self.vocabulary = Vocabulary.build(chain.from_iterable(columns))
-        self.config = NeuralConfig(config.method, len(self.vocabulary), len(labels), **sizes)
-        vectors, size = None, self.config.dimension
+        details = config.checked_details(config.method, ("vectors", "dimension", "hidden"))
+        file = details.pop("vectors", None)
+        self.labels = labels
+        self._texts = ("hypothesis",) if config.view == "hypothesis" else ("premise", "hypothesis")
+        self._settings: dict[str, Any] = {
+            "kind": config.method,
+            "dimension": _DIMENSION,
+            "hidden": _HIDDEN,
+        }
+        self._settings |= details
+        dimension, hidden = self._settings["dimension"], self._settings["hidden"]
+        for name, size in (("dimension", dimension), ("hidden", hidden)):
+            if isinstance(size, bool) or not isinstance(size, int) or size < 1:
+                raise UsageError(f"{name}: expected a whole number from 1, got {size!r}.")
+        columns = (train.rows[name].to_pylist() for name in self._texts)
+        self.vocabulary = build_vocabulary(chain.from_iterable(columns))
+        n_words = len(self.vocabulary) + _N_SPECIAL
+        self._facts: dict[str, Any] = {"n_words": n_words}
         if file:
-            read = read_vectors(Path(file), self.vocabulary, dimension=size, seed=config.seed)
-            vectors = read.matrix
-            self._found = {
-                "by_word": read.n_by_word,
-                "by_spelling": read.n_by_spelling,
-                "digest": f"sha256:{hash_file(Path(file))}",
-            }
+            matrix, counts = read_vectors(Path(file), self.vocabulary, dimension, config.seed)
+            self._facts["vectors"] = {**counts, "digest": f"sha256:{hash_file(Path(file))}"}
         torch.manual_seed(config.seed)
-        self.model: torch.nn.Module = build_pair_classifier(self.config, vectors)
+        model = PairClassifier(config.method, n_words, len(labels), dimension, hidden)
+        if file:
+            with torch.no_grad():
+                model.embedding.weight.copy_(torch.from_numpy(matrix))
+        self.model: torch.nn.Module = model
 
     def encode(self, rows: GoldRows) -> EncodedRows:
-        """Encode rows with texts as ids of their stems."""
-        table = encode_stems(rows.rows, self.vocabulary, self._view)
+        """Encode rows with texts as ids of their stems; without premises, each is one [UNK]."""
+        columns = {"premise_ids": pa.array([[UNKNOWN_ID]] * len(rows.rows), _IDS)}
+        for name in self._texts:
+            texts = rows.rows[name].to_pylist()
+            ids = [encode_stems(text, self.vocabulary) for text in texts]
+            columns[f"{name}_ids"] = pa.array(ids, _IDS)
         labels = rows.rows["label"].to_numpy().astype(np.int64)
-        return EncodedRows.of_table(table, labels, dict.fromkeys(table.column_names, PADDING_ID))
+        return EncodedRows.of_table(pa.table(columns), labels, dict.fromkeys(columns, PADDING_ID))
 
     def save(self, folder: Path) -> None:
-        """Write the configuration, the vocabulary and the weights into a folder."""
-        self.config.save(folder / "model.json")
-        self.vocabulary.save(folder / "vocabulary.json")
+        """Write the sizes, the vocabulary and the weights into a folder."""
+        content = {**self._settings, "labels": self.labels, "stems": list(self.vocabulary)}
+        text = json.dumps(content, indent=0) + "\n"
+        (folder / "model.json").write_text(text, encoding="utf-8")
         torch.save(self.model.state_dict(), folder / "weights.pt")
 
     def load(self, folder: Path) -> None:
@@ -279,5 +348,4 @@ class Neural:
 
     def facts(self) -> Mapping[str, Any]:
         """Return the size of the vocabulary, and how many of its stems the file of vectors has."""
-        found = {"vectors": self._found} if self._found else {}
-        return {"n_words": len(self.vocabulary), **found}
+        return self._facts

@@ -1,17 +1,12 @@
 """Pretrained encoders: load them, and tokenize texts or pairs within their limits."""
 
-import hashlib
-import json
 import re
 from collections.abc import Collection, Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
-import tokenizers
 import torch
-from filelock import FileLock
 from safetensors import SafetensorError
 from tokenizers.processors import TemplateProcessing
 from transformers import AutoConfig, AutoModel, AutoModelForSequenceClassification, AutoTokenizer
@@ -21,9 +16,8 @@ from transformers.models.auto.modeling_auto import (
 )
 from transformers.models.auto.tokenization_auto import get_tokenizer_config
 
-from ...loaders.atomic_write import whole_file
 from ...loaders.errors import ModelError, SourceNotFoundError
-from ...loaders.paths import default_cache_dir, local_path
+from ...loaders.paths import local_path
 from ..evaluation.gold import GoldRows
 from ..runs.config import RunConfig
 from ..training.batches import EncodedRows
@@ -66,12 +60,9 @@ def model_size(name: str, revision: str | None) -> tuple[int, int | None]:
         ModelError: It has no fast tokenizer.
     """
     config, _ = load_config_and_tokenizer(name, revision)
-    try:
-        with torch.device("meta"):
-            model = AutoModelForSequenceClassification.from_config(config)  # type: ignore[no-untyped-call]
-    except (OSError, ValueError) as error:
-        raise _not_loaded(name, error) from error
-    return sum(part.numel() for part in model.parameters()), _max_tokens_of(config)
+    with torch.device("meta"):
+        model = AutoModelForSequenceClassification.from_config(config)  # type: ignore[no-untyped-call]
+    return model.num_parameters(), _max_tokens_of(config)
 
 
 def suited_method(name: str, revision: str | None) -> str:
@@ -89,9 +80,14 @@ def suited_method(name: str, revision: str | None) -> str:
         ModelError: It has no fast tokenizer.
     """
     config, _ = load_config_and_tokenizer(name, revision)
-    if any("SequenceClassification" in kind for kind in config.architectures or ()):
+    if has_classification_head(config):
         return "zero-shot"
     return "prompt" if _is_causal(config) else "probe"
+
+
+def has_classification_head(config: Any) -> bool:
+    """Return whether the configuration of a model says that it classifies texts."""
+    return any("SequenceClassification" in kind for kind in config.architectures or ())
 
 
 def load_classifier(
@@ -114,37 +110,18 @@ def load_classifier(
         SourceNotFoundError: The weights are missing or damaged.
         ModelError: Weights of the encoder, or of an expected head, are missing.
     """
-    arguments: dict[str, Any] = {}
+    labels: dict[str, Any] = {}
     if id2label is not None:
         label2id = {label: id_ for id_, label in id2label.items()}
-        arguments = {"id2label": dict(id2label), "label2id": label2id}
-    try:
-        model, found = AutoModelForSequenceClassification.from_pretrained(
-            name,
-            revision=revision,
-            dtype=torch.float32,
-            ignore_mismatched_sizes=True,  # of a head that will be drawn; others are refused below
-            output_loading_info=True,
-            **arguments,
-        )
-    except (OSError, ValueError, SafetensorError) as error:
-        raise _not_loaded(name, error) from error
-    lacking = {*found["missing_keys"], *(key for key, *_ in found["mismatched_keys"])}
-    _check_whole(name, model, lacking, is_head_drawn=id2label is not None)
-    if id2label is not None:
-        _draw_head(model, lacking, whole=new_head or not _is_of_pretraining(model.config))
-    return model
-
-
-def _check_whole(name: str, model: Any, lacking: Collection[str], *, is_head_drawn: bool) -> None:
-    """Refuse a model with weights drawn at random; a pooler is not part of pretraining."""
+        labels = {"id2label": dict(id2label), "label2id": label2id}
+    model, lacking = _load(AutoModelForSequenceClassification, name, revision, **labels)
+    if id2label is None:
+        _refuse_lacking(name, lacking)
+        return model
     encoder = f"{model.base_model_prefix}."
-    if is_head_drawn:
-        lacking = [key for key in lacking if key.startswith(encoder) and "pooler" not in key]
-    if lacking:
-        raise ModelError(
-            f"{name} lacks weights: {', '.join(sorted(lacking)[:5])}. Choose a model that has them."
-        )
+    _refuse_lacking(name, [k for k in lacking if k.startswith(encoder) and "pooler" not in k])
+    _draw_head(model, lacking, whole=new_head or not _is_of_pretraining(model.config))
+    return model
 
 
 def load_encoder(name: str, revision: str | None) -> Any:
@@ -158,15 +135,33 @@ def load_encoder(name: str, revision: str | None) -> Any:
         SourceNotFoundError: The weights are missing or damaged.
         ModelError: Weights are missing, other than those of a pooler.
     """
-    try:
-        model, found = AutoModel.from_pretrained(
-            name, revision=revision, dtype=torch.float32, output_loading_info=True
-        )
-    except (OSError, ValueError, RuntimeError, SafetensorError) as error:
-        raise _not_loaded(name, error) from error
-    lacking = [key for key in found["missing_keys"] if "pooler" not in key]
-    _check_whole(name, model, lacking, is_head_drawn=False)
+    model, lacking = _load(AutoModel, name, revision)
+    _refuse_lacking(name, [key for key in lacking if "pooler" not in key])
     return model.get_encoder() if model.config.is_encoder_decoder else model
+
+
+def _load(kind: Any, name: str, revision: str | None, **labels: Any) -> tuple[Any, set[str]]:
+    """Load a model, and name the weights that it lacks or has in another shape."""
+    try:
+        model, found = kind.from_pretrained(
+            name,
+            revision=revision,
+            dtype=torch.float32,
+            ignore_mismatched_sizes=True,  # of a head that will be drawn; others are refused
+            output_loading_info=True,
+            **labels,
+        )
+    except (OSError, ValueError, SafetensorError) as error:
+        raise _not_loaded(name, error) from error
+    return model, {*found["missing_keys"], *(key for key, *_ in found["mismatched_keys"])}
+
+
+def _refuse_lacking(name: str, lacking: Collection[str]) -> None:
+    """Refuse a model with weights drawn at random; a pooler is not part of pretraining."""
+    if lacking:
+        raise ModelError(
+            f"{name} lacks weights: {', '.join(sorted(lacking)[:5])}. Choose a model that has them."
+        )
 
 
 def _is_of_pretraining(config: Any) -> bool:
@@ -228,14 +223,13 @@ def _lower_cases(tokenizer: Any) -> bool:
 
 
 _N_AT_ONCE = 1_000
-_N_TRUNCATED = b"n_truncated"
 
 
 class PairTokenizer:
     """The tokenizer of an encoder, with the settings of a run.
 
-    That of a causal language model may have no padding token, because it was trained without any;
-    it then pads by its end of text.
+    A causal language model may have no padding token, because it was trained without any; its
+    tokenizer then pads by the end of text.
 
     Args:
         config: The config of the run.
@@ -254,7 +248,6 @@ class PairTokenizer:
         name = str(config.model)
         self.config, self.tokenizer = load_config_and_tokenizer(name, config.revision)
         self._view, self._options = config.view, config.options
-        self._limit = _max_tokens_of(self.config)
         self._n_truncated: dict[str, int] = {}
         self._is_causal = _is_causal(self.config)
         if self.tokenizer.pad_token_id is None and self._is_causal:
@@ -265,11 +258,11 @@ class PairTokenizer:
                 "cannot share a batch. Set tokenizer.pad_token and model.config.pad_token_id, save "
                 "both with save_pretrained, and name that folder."
             )
-        max_length = config.options.max_length
-        if self._limit is not None and max_length > self._limit:
+        limit, max_length = _max_tokens_of(self.config), config.options.max_length
+        if limit is not None and max_length > limit:
             raise ModelError(
-                f"{name} reads at most {self._limit} tokens, but max_length is {max_length}. "
-                f"Set --max-length {self._limit} or less."
+                f"{name} reads at most {limit} tokens, but max_length is {max_length}. "
+                f"Set --max-length {limit} or less."
             )
 
     def encode(self, rows: GoldRows) -> EncodedRows:
@@ -278,16 +271,32 @@ class PairTokenizer:
         Raises:
             ModelError: A hypothesis is too long, and only the premise may be cut.
         """
-        table, n_cut = tokenize_pairs(
-            rows,
-            self.tokenizer,
-            view=self._view,
-            max_length=self._options.max_length,
-            truncation=self._options.truncation,
-        )
-        self._n_truncated[name_of_rows(rows)] = n_cut
+        names = ("hypothesis",) if self._view == "hypothesis" else ("premise", "hypothesis")
+        columns = [rows.rows[name].to_pylist() for name in names]
+        max_length, truncation = self._options.max_length, self._options.truncation
+        if len(columns) == 1:
+            truncation = "longest_first"
+        elif truncation == "only_first":
+            self._check_hypotheses(rows.rows["id"].to_pylist(), columns[1])
         labels = rows.rows["label"].to_numpy().astype(np.int64)
-        return _encoded(table, labels, self.tokenizer, self._limit)
+        encoded, is_cut = _encode(
+            columns, labels, self.tokenizer, self.config, max_length, truncation
+        )
+        self._n_truncated[name_of_rows(rows)] = sum(is_cut)
+        return encoded
+
+    def _check_hypotheses(self, ids: Sequence[str], hypotheses: Sequence[str]) -> None:
+        """Refuse hypotheses that leave no room for a premise, where only the premise may be cut."""
+        max_length = self._options.max_length
+        n_special = self.tokenizer.num_special_tokens_to_add(pair=True)
+        found = self.tokenizer(hypotheses, add_special_tokens=False)["input_ids"]
+        for id_, tokens in zip(ids, found, strict=True):
+            if len(tokens) + n_special > max_length - 1:
+                raise ModelError(
+                    f"The hypothesis of row {id_} has {len(tokens)} tokens, which leaves no room "
+                    f"for its premise: max_length is {max_length}, and only the premise may be "
+                    "cut. Set a greater --max-length, or --truncation longest_first."
+                )
 
     def set_padding(self, model: Any) -> None:
         """Set the padding token of a model to that of its tokenizer, if it has none.
@@ -329,19 +338,6 @@ def name_of_rows(rows: GoldRows) -> str:
     return " ".join(str(part) for part in parts if part is not None)
 
 
-def _encoded(table: pa.Table, labels: np.ndarray, tokenizer: Any, limit: int | None) -> EncodedRows:
-    padding = dict.fromkeys(table.column_names, tokenizer.pad_token_type_id)
-    padding["input_ids"] = tokenizer.pad_token_id or 0  # whose place the mask tells anyway
-    return EncodedRows.of_table(
-        table,
-        labels,
-        padding,
-        "attention_mask",
-        pads_left=tokenizer.padding_side == "left",
-        limit=limit,
-    )
-
-
 def encode_texts(
     texts: Sequence[str], tokenizer: Any, config: Any
 ) -> tuple[EncodedRows, Sequence[bool]]:
@@ -355,21 +351,43 @@ def encode_texts(
     Returns:
         n rows, whose labels are all 0, and whether each text was cut.
     """
-    limit = _max_tokens_of(config)
+    labels = np.zeros(len(texts), np.int64)
+    return _encode([texts], labels, tokenizer, config, _max_tokens_of(config), "longest_first")
+
+
+def _encode(
+    columns: Sequence[Sequence[str]],
+    labels: np.ndarray,
+    tokenizer: Any,
+    config: Any,
+    max_length: int | None,
+    truncation: str,
+) -> tuple[EncodedRows, Sequence[bool]]:
+    """Tokenize n rows of texts or pairs, and return whether each was cut."""
     names = [name for name in tokenizer.model_input_names if name != "attention_mask"]
     schema = pa.schema([(name, pa.list_(pa.int32())) for name in names])
     batches, is_cut = [], []
-    for start in range(0, len(texts), _N_AT_ONCE):
+    for start in range(0, len(labels), _N_AT_ONCE):
         found = tokenizer(
-            list(texts[start : start + _N_AT_ONCE]),
-            truncation=limit is not None,
-            max_length=limit,
+            *(column[start : start + _N_AT_ONCE] for column in columns),
+            truncation=truncation if max_length is not None else False,
+            max_length=max_length,
             return_attention_mask=False,
         )
         batches.append(pa.record_batch([found[name] for name in names], schema=schema))
         is_cut += [bool(encoding.overflowing) for encoding in found.encodings]
-    table = pa.Table.from_batches(batches, schema)
-    return _encoded(table, np.zeros(len(texts), np.int64), tokenizer, limit), is_cut
+    tokenizer.backend_tokenizer.no_truncation()  # or it would be saved with the tokenizer
+    padding = dict.fromkeys(names, tokenizer.pad_token_type_id)
+    padding["input_ids"] = tokenizer.pad_token_id or 0  # whose place the mask tells anyway
+    encoded = EncodedRows.of_table(
+        pa.Table.from_batches(batches, schema),
+        labels,
+        padding,
+        "attention_mask",
+        pads_left=tokenizer.padding_side == "left",
+        limit=_max_tokens_of(config),
+    )
+    return encoded, is_cut
 
 
 def _is_causal(config: Any) -> bool:
@@ -388,103 +406,3 @@ def _max_tokens_of(config: Any) -> int | None:
     # The position ids of RoBERTa and its kin begin after that of the padding token.
     begins_later = re.search(r"roberta|camembert|longformer|mpnet", config.model_type)
     return limit - (config.pad_token_id or 0) - 1 if begins_later else limit
-
-
-def tokenize_pairs(
-    rows: GoldRows,
-    tokenizer: Any,
-    *,
-    view: str,
-    max_length: int,
-    truncation: str,
-    cache_dir: Path | None = None,
-) -> tuple[pa.Table, int]:
-    """Tokenize the pairs of rows, or read their tokens from the cache.
-
-    Args:
-        rows: n rows with texts.
-        tokenizer: A fast tokenizer of ``transformers``.
-        view: ``pair``, or ``hypothesis`` alone.
-        max_length: Maximum number of tokens, special tokens included.
-        truncation: ``longest_first`` or ``only_first``; a hypothesis alone is cut at its end.
-        cache_dir: Folder of the cached tokens; None takes this package's cache.
-
-    Returns:
-        n rows with a column of int32 lists for each input of the model, and the number of rows that
-        were truncated.
-
-    Raises:
-        ModelError: A hypothesis leaves no room for its premise, and only the premise may be cut.
-    """
-    folder = (cache_dir or default_cache_dir()) / "tokens"
-    folder.mkdir(parents=True, exist_ok=True)
-    _forget_lengths(tokenizer)
-    settings = [view, max_length, truncation, list(tokenizer.model_input_names)]
-    path = folder / f"{_key(rows, tokenizer, settings)}.arrow"
-    with FileLock(path.with_suffix(".lock")):
-        if not path.is_file():
-            with whole_file(path) as partial:
-                _write(partial, rows, tokenizer, view, max_length, truncation)
-    _forget_lengths(tokenizer)
-    table = pa.ipc.open_file(pa.memory_map(str(path))).read_all()
-    return table.replace_schema_metadata(None), int(table.schema.metadata[_N_TRUNCATED])
-
-
-def _forget_lengths(tokenizer: Any) -> None:
-    """Remove the settings that calls leave in a tokenizer, so that they are not saved with it."""
-    tokenizer.backend_tokenizer.no_truncation()
-    tokenizer.backend_tokenizer.no_padding()
-
-
-def _key(rows: GoldRows, tokenizer: Any, settings: list[Any]) -> str:
-    """Hash what the tokens depend on: the texts, the tokenizer and the settings."""
-    sides = [tokenizer.truncation_side, tokenizer.padding_side]
-    digest = hashlib.sha256(json.dumps([tokenizers.__version__, sides, settings]).encode())
-    digest.update(tokenizer.backend_tokenizer.to_str().encode())
-    for name in ("premise", "hypothesis"):
-        # Made anew, so that the buffers depend on the texts alone.
-        chunks = [pa.array(part.to_pylist(), pa.large_string()) for part in rows.rows[name].chunks]
-        for buffer in pa.concat_arrays([pa.array([], pa.large_string()), *chunks]).buffers():
-            digest.update(buffer or b"-")
-    return digest.hexdigest()[:40]
-
-
-def _write(
-    path: Path, rows: GoldRows, tokenizer: Any, view: str, max_length: int, truncation: str
-) -> None:
-    names = [name for name in tokenizer.model_input_names if name != "attention_mask"]
-    schema = pa.schema([(name, pa.list_(pa.int32())) for name in names])
-    n_truncated, batches = 0, []
-    for batch in rows.rows.to_batches(max_chunksize=_N_AT_ONCE):
-        columns = (batch.column(name).to_pylist() for name in ("id", "premise", "hypothesis"))
-        ids, premises, hypotheses = columns
-        pair = (hypotheses,) if view == "hypothesis" else (premises, hypotheses)
-        if truncation == "only_first" and view == "pair":
-            _check_hypotheses(ids, hypotheses, tokenizer, max_length)
-        found = tokenizer(
-            *pair,
-            truncation="longest_first" if view == "hypothesis" else truncation,
-            max_length=max_length,
-            return_attention_mask=False,
-        )
-        n_truncated += sum(bool(encoding.overflowing) for encoding in found.encodings)
-        batches.append(pa.record_batch([found[name] for name in names], schema=schema))
-    schema = schema.with_metadata({_N_TRUNCATED: str(n_truncated).encode()})
-    with pa.ipc.new_file(str(path), schema) as writer:
-        for encoded in batches:
-            writer.write_batch(encoded.replace_schema_metadata(schema.metadata))
-
-
-def _check_hypotheses(
-    ids: list[str], hypotheses: list[str], tokenizer: Any, max_length: int
-) -> None:
-    """Refuse hypotheses that leave no room for a premise, where only the premise may be cut."""
-    n_special = tokenizer.num_special_tokens_to_add(pair=True)
-    encodings = tokenizer(hypotheses, add_special_tokens=False).encodings
-    for id_, encoding in zip(ids, encodings, strict=True):
-        if len(encoding.ids) + n_special > max_length - 1:
-            raise ModelError(
-                f"The hypothesis of row {id_} has {len(encoding.ids)} tokens, which leaves no room "
-                f"for its premise: max_length is {max_length}, and only the premise may be cut. "
-                "Set a greater --max-length, or --truncation longest_first."
-            )

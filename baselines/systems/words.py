@@ -1,22 +1,14 @@
-"""Words of texts, as models without pretraining see them: tokens, stems and word classes.
+"""Words of texts, as models without pretraining see them: tokens, stems and word classes."""
 
-This module also has what those models share: their views of a pair, and how they are saved as JSON.
-"""
-
-import json
 import re
-from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Sequence
 from functools import cache, lru_cache
-from pathlib import Path
-from typing import Any
 
 from HanTa.HanoverTagger import HanoverTagger
 from nltk.stem import PorterStemmer
 from nltk.tokenize import NLTKWordTokenizer
 
-from ...loaders.errors import MissingExtraError, SourceNotFoundError, UsageError
-from ...loaders.json_text import parse_json
+from ...loaders.errors import MissingExtraError
 
 WORD_CLASSES = ("noun", "verb", "adjective", "adverb")
 #: The beginnings of the tags of the British National Corpus; VM0 is the tag of modal verbs.
@@ -62,7 +54,7 @@ def tokenize_lower(text: str) -> list[str]:
 
 
 def stem_words(text: str) -> list[str]:
-    """Return the lower-case stems of a text, the units of the lexicalized classifier.
+    """Return the lower-case stems of a text, the words of the neural models.
 
     Source: SciNLI, section 4.1: NLTK's tokenizer and Porter stemmer, which lower-cases.
 
@@ -74,14 +66,9 @@ def stem_words(text: str) -> list[str]:
 
 @lru_cache(maxsize=1 << 16)
 def stem(word: str) -> str:
-    """Return the Porter stem of a word, the unit of the lexicalized classifier, in lower case."""
+    """Return the Porter stem of a word, in lower case."""
     found: str = _stemmer.stem(word)
     return found
-
-
-def is_word(token: str) -> bool:
-    """Return whether a token of a classical baseline has a letter or digit."""
-    return any(character.isalnum() for character in token)
 
 
 def word_classes(tokens: Sequence[str]) -> list[str | None]:
@@ -119,53 +106,3 @@ def _tagger() -> HanoverTagger:
     # A pure function of a word, which the tagger works out anew each time the word occurs.
     tagger.analyze_forward = lru_cache(maxsize=1 << 16)(tagger.analyze_forward)
     return tagger
-
-
-def check_word_list(words: Any, what: str) -> tuple[str, ...]:
-    """Check a list of words, whose positions are their ids, and return it.
-
-    Args:
-        words: The content of a file.
-        what: The name of the list in messages.
-
-    Raises:
-        UsageError: ``words`` is not a list, or a word is not a string, is empty or is repeated.
-    """
-    if not isinstance(words, list | tuple):
-        raise UsageError(f"{what}: expected a list of words, got {type(words).__name__}.")
-    if bad := [word for word in words if not isinstance(word, str) or not word]:
-        raise UsageError(
-            f"{what}: expected words, that is strings with characters; got {bad[0]!r}."
-        )
-    if len(set(words)) < len(words):
-        [(word, _)] = Counter(words).most_common(1)
-        raise UsageError(f"{what}: {word!r} occurs more than once; expected each word once.")
-    return tuple(words)
-
-
-def write_model_json(path: Path, content: Mapping[str, Any]) -> None:
-    """Write an object as JSON; the same content gives the same bytes."""
-    path.write_text(json.dumps(content, indent=0) + "\n", encoding="utf-8")
-
-
-def read_model_json(path: Path, names: Collection[str]) -> dict[str, Any]:
-    """Read an object that ``write_model_json`` wrote.
-
-    Args:
-        path: The file.
-        names: The fields that the object must have, no more and no fewer.
-
-    Raises:
-        SourceNotFoundError: There is no such file.
-        UsageError: The file is not JSON, or has other fields.
-    """
-    try:
-        found = parse_json(path.read_text(encoding="utf-8"))
-    except FileNotFoundError:
-        raise SourceNotFoundError(f"The file {path} does not exist.") from None
-    except ValueError as error:
-        raise UsageError(f"{path} is not valid JSON: {error}") from None
-    if not isinstance(found, dict) or set(found) != set(names):
-        has = ", ".join(sorted(found)) or "none" if isinstance(found, dict) else "no object"
-        raise UsageError(f"{path}: expected the fields {', '.join(sorted(names))}; got {has}.")
-    return found

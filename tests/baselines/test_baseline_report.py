@@ -206,7 +206,7 @@ def test_published_results_are_well_formed():
 def test_features_are_those_of_the_lexicalized_classifier():
     pytest.importorskip("HanTa")
     from nlihub.baselines.reports.published import _FEATURES
-    from nlihub.baselines.systems.lexical_features import GROUPS
+    from nlihub.baselines.systems.lexicalized import GROUPS
 
     assert set(_FEATURES) == set(GROUPS)
 

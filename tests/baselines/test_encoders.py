@@ -15,7 +15,7 @@ from nlihub.baselines.runs.config import HyperParameters, RunConfig
 from nlihub.baselines.runs.data import read_run_rows
 from nlihub.baselines.runs.execute import execute_run
 from nlihub.baselines.systems.encoders import Encoder
-from nlihub.baselines.systems.pretrained import load_config_and_tokenizer, tokenize_pairs
+from nlihub.baselines.systems.pretrained import load_config_and_tokenizer
 from nlihub.baselines.training.batches import EncodedRows
 from nlihub.baselines.training.execution import Execution
 from nlihub.loaders.errors import ModelError, SourceNotFoundError
@@ -166,13 +166,21 @@ def test_a_folder_that_is_not_there_is_named(rows):
         Encoder(config_of("./nowhere", rows), LABELS)
 
 
-@pytest.mark.slow
-def test_a_checkpoint_does_not_depend_on_the_cache_of_tokens(rows, tmp_path):
-    """Cutting to a length leaves no trace in the tokenizer that is kept."""
-    config = config_of(write_encoder(tmp_path / "m"), rows)
-    runs = [execute_run(config, tmp_path / name, Execution()) for name in ("first", "cached")]
-    first, cached = ((run.checkpoint / "tokenizer.json").read_bytes() for run in runs)
-    assert first == cached
+def test_cutting_leaves_no_trace_in_the_tokenizer_that_is_kept(rows, tmp_path):
+    options = HyperParameters(max_length=12)
+    encoder = Encoder(config_of(write_encoder(tmp_path / "m"), rows, options=options), LABELS)
+    gold = read_run_rows(str(rows), "train")
+    assert int(encoder.encode(gold).lengths.max()) == 12
+    n_long = sum(
+        len(f"{row['premise']} {row['hypothesis']}".split()) + 3 > 12
+        for row in map(json.loads, rows.read_text().splitlines())
+    )
+    assert 0 < n_long < 32
+    assert encoder.facts()["truncated"]["rows.jsonl"] == n_long
+    (tmp_path / "saved").mkdir()
+    encoder.save(tmp_path / "saved")
+    kept = json.loads((tmp_path / "saved" / "tokenizer.json").read_text())
+    assert (kept["truncation"], kept["padding"]) == (None, None)
 
 
 def test_damaged_weights_are_named(rows, tmp_path):
@@ -216,29 +224,6 @@ def test_what_was_pretrained_is_recorded(rows, tmp_path):
         "n_tokens": 44,
         "lower_cases": False,
     }
-
-
-def test_tokens_are_kept_for_one_way_of_cutting(rows, tmp_path):
-    """The same texts and lengths, cut at the other end, are other tokens."""
-    _, tokenizer = load_config_and_tokenizer(str(write_encoder(tmp_path / "m")), None)
-    gold = read_run_rows(str(rows), "train")
-
-    def tokens():
-        return tokenize_pairs(
-            gold,
-            tokenizer,
-            view="pair",
-            max_length=8,
-            truncation="longest_first",
-            cache_dir=tmp_path / "cache",
-        )[0]
-
-    right, n_files = tokens(), len(list((tmp_path / "cache" / "tokens").glob("*.arrow")))
-    tokenizer("w1", truncation=True, max_length=5, padding="max_length")  # leaves its settings
-    assert tokens().equals(right)
-    assert len(list((tmp_path / "cache" / "tokens").glob("*.arrow"))) == n_files == 1
-    tokenizer.truncation_side = "left"
-    assert not tokens().equals(right)
 
 
 def test_padding_stays_within_what_the_model_reads():

@@ -5,63 +5,69 @@ import random
 import subprocess
 import sys
 import warnings
+from dataclasses import replace
+from itertools import pairwise
 
 import numpy as np
 import pytest
 
+pytest.importorskip("torch")
 pytest.importorskip("nltk")
 pytest.importorskip("HanTa")
 pytest.importorskip("sklearn")
 
+import pyarrow.parquet as pq
+from nlihub.baselines.runs.config import RunConfig
+from nlihub.baselines.runs.execute import execute_run
+from nlihub.baselines.systems import lexicalized
 from nlihub.baselines.systems import words as text
-from nlihub.baselines.systems.lexical_features import (
-    ABLATIONS,
-    GRAM_GROUPS,
-    GROUPS,
+from nlihub.baselines.systems.lexicalized import (
     PAIR_GROUPS,
-    FeatureExtractor,
     bleu_scores,
     length_difference,
+    measure_pairs,
     overlap_scores,
 )
-from nlihub.baselines.systems.lexicalized import FEATURES_FILE, WEIGHTS_FILE, Lexicalized
+from nlihub.baselines.systems.logistic import load_model
 from nlihub.baselines.systems.words import (
-    is_word,
-    read_model_json,
     stem,
     stem_words,
     tokenize_lower,
     tokenize_words,
     word_classes,
 )
-from nlihub.loaders.errors import SourceNotFoundError, UnknownNameError, UsageError
+from nlihub.baselines.training.execution import Execution
+from nlihub.loaders.errors import UnknownNameError, UsageError
 
-PREMISES = [
-    "The new model works well.",
-    "We evaluate the parser on two treebanks.",
-    "The parser is slow.",
-    "",
-    "Neural models need data (CITATION).",
-    "It is\nfast.",
+PAIRS = [
+    ("The new model works well.", "the model works very very well."),
+    ("We evaluate the parser on two treebanks.", "the parser is evaluated on treebanks."),
+    ("The parser is slow.", "it is fast. We report its speed."),
+    ("-", "the data are small."),
+    ("Neural models need data (CITATION).", "-"),
+    ("It is\nfast.", "it is not slow."),
 ]
-HYPOTHESES = [
-    "the model works very well.",
-    "the parser is evaluated on treebanks.",
-    "we report its speed in contrast.",
-    "the data are small.",
-    "",
-    "it is not slow.",
-]
-LABELS = [0, 1, 2, 0, 1, 2]
+SCIENCE = ("contrasting", "reasoning", "entailment", "neutral")
 
 
-def fitted(**options):
-    return Lexicalized(**options).fit(PREMISES, HYPOTHESES, LABELS, 3)
+@pytest.fixture
+def config(tmp_path):
+    """A run that is tested on its training rows, which have three of four labels."""
+    rows = [
+        {"id": f"r{n}", "premise": p, "hypothesis": h, "label": SCIENCE[n % 3]}
+        for n, (p, h) in enumerate(PAIRS)
+    ]
+    path = tmp_path / "rows.jsonl"
+    path.write_text("\n".join(map(json.dumps, rows)))
+    return RunConfig("x", "lexicalized", (str(path),), train=str(path), details={"l2": 0.01})
 
 
-def row(extractor, premise, hypothesis):
-    (values,) = extractor.transform([premise], [hypothesis]).toarray()
-    return dict(zip(extractor.names, values, strict=True))
+def predictions(run):
+    return pq.read_table(run.path / "predictions" / "rows.parquet")
+
+
+def probabilities(run):
+    return np.stack([predictions(run)[f"probability_{name}"].to_numpy() for name in SCIENCE], 1)
 
 
 # Texts
@@ -90,15 +96,6 @@ def test_tokens(given, tokens):
 def test_stems_are_lower_case():
     assert stem_words("Models were IMPROVED") == ["model", "were", "improv"]
     assert stem("This") == "thi"
-
-
-def test_what_is_a_word():
-    assert [token for token in ["a", "n't", "3.5", "--", "``", "é", "."] if is_word(token)] == [
-        "a",
-        "n't",
-        "3.5",
-        "é",
-    ]
 
 
 def test_word_classes():
@@ -168,16 +165,15 @@ def test_nothing_is_downloaded():
 
 
 def test_bleu_by_hand():
-    premise = ["the", "cat", "sat", "on", "the", "mat"]
-    hypothesis = ["the", "the", "cat", "sat"]
+    premise, hypothesis = "The cat sat on the mat", "the The cat sat"
     # Unigrams: the (2 of 2), cat, sat. Bigrams: "the cat", "cat sat" of 3. Trigrams: 1 of 2.
     penalty = math.exp(1 - 6 / 4)
     expected = [1, (1 * 2 / 3) ** (1 / 2), (1 * 2 / 3 * 1 / 2) ** (1 / 3), 0]
     assert bleu_scores(premise, hypothesis) == pytest.approx([penalty * e for e in expected])
-    assert bleu_scores(["a"], ["a", "a", "a"])[0] == pytest.approx(1 / 3)  # clipped, no penalty
-    assert bleu_scores(list("abcde"), list("abcde")) == [1.0] * 4
-    assert bleu_scores(list("abc"), list("abc")) == [1.0, 1.0, 1.0, 0.0]  # no 4-gram
-    assert bleu_scores([], ["a"]) == bleu_scores(["a"], []) == bleu_scores([], []) == [0.0] * 4
+    assert bleu_scores("a", "a a a")[0] == pytest.approx(1 / 3)  # clipped, no penalty
+    assert bleu_scores("a b c d e", "a b c d e") == [1.0] * 4
+    assert bleu_scores("a b c", "a b c") == [1.0, 1.0, 1.0, 0.0]  # no 4-gram
+    assert bleu_scores("", "a") == bleu_scores("a", "") == bleu_scores("", "") == [0.0] * 4
 
 
 def test_bleu_as_nltk_without_smoothing():
@@ -195,14 +191,15 @@ def test_bleu_as_nltk_without_smoothing():
                 sentence_bleu([premise], hypothesis, weights=[1 / n] * n) for n in (1, 2, 3, 4)
             ]
         # NLTK puts the least positive number in the place of 0, whose fourth root is 1e-77.
-        assert bleu_scores(premise, hypothesis) == pytest.approx(expected, rel=1e-12, abs=1e-70)
+        found = bleu_scores(" ".join(premise), " ".join(hypothesis))
+        assert found == pytest.approx(expected, rel=1e-12, abs=1e-70)
         n_positive += expected[3] > 1e-70
     assert n_positive > 10
 
 
 def test_length_by_hand():
-    assert length_difference(["a", "b", "c"], ["a"]) == -2
-    assert length_difference([], ["a", "b"]) == 2
+    assert length_difference("a b c", "a") == [-2]
+    assert length_difference("", "a, b") == [3]
 
 
 def test_overlap_by_hand():
@@ -229,251 +226,107 @@ def test_overlap_with_nothing(empty):
     assert overlap_scores(empty, empty) == [0] * 10
 
 
-def test_all_columns_of_a_row():
-    extractor = FeatureExtractor().fit(["the model works.", "The parser"])
-    assert extractor.dense_names == [name for names in PAIR_GROUPS.values() for name in names]
-    assert extractor.names[15:] == [
-        ".",
-        "model",
-        "parser",
-        "the",
-        "works",
-        "model works",
-        "the model",
-        "the parser",
-        "works .",
+@pytest.mark.parametrize(
+    ("groups", "min_count"),
+    [(None, 1), (["unigrams"], 2), (["bigrams"], 1), (["unigrams", "bigrams"], 2),
+     (["length", "bleu", "overlap"], 1)],
+)  # fmt: skip
+def test_a_run_is_logistic_regression_on_the_features_written_out(
+    config, tmp_path, groups, min_count
+):
+    """Measures to scale, then a column for each n-gram that so many hypotheses have."""
+    from sklearn.linear_model import LogisticRegression
+    from sklearn.preprocessing import StandardScaler
+
+    chosen = groups or [*PAIR_GROUPS, "unigrams", "bigrams"]
+    tokens = [tokenize_lower(hypothesis) for _, hypothesis in PAIRS]
+    grams = []
+    if "unigrams" in chosen:
+        grams.append([set(each) for each in tokens])
+    if "bigrams" in chosen:
+        grams.append([set(pairwise(each)) for each in tokens])
+    columns = [
+        [float(gram in found) for found in of_rows]
+        for of_rows in grams
+        for gram in sorted(set().union(*of_rows))
+        if sum(gram in found for found in of_rows) >= min_count
     ]
-    found = row(extractor, "A model.", "The model, the model works")
-    assert found["bleu_1"] == pytest.approx(1 / 6)  # "model"; of 6 tokens, no penalty
-    assert found["bleu_2"] == 0
-    assert found["length_difference"] == 3
-    assert found["overlap_all"] == 1
-    assert found["overlap_all_share"] == 1 / 2
-    assert found["overlap_noun_share"] == 1
-    grams = {name: value for name, value in found.items() if name in extractor.names[15:]}
-    present = {"the": 1, "model": 1, "works": 1, "the model": 1, "model works": 1}
-    assert grams == dict.fromkeys(grams, 0) | present  # 1, however often
-
-
-@pytest.mark.parametrize("groups", ABLATIONS.values(), ids=ABLATIONS)
-def test_ablations_are_columns_of_the_whole(groups):
-    whole = FeatureExtractor().fit(HYPOTHESES)
-    part = FeatureExtractor(groups).fit(HYPOTHESES)
-    columns = [whole.names.index(name) for name in part.names]
-    expected = whole.transform(PREMISES, HYPOTHESES)[:, columns].toarray()
-    found = part.transform(PREMISES, HYPOTHESES)
-    assert (found.format, found.dtype) == ("csr", np.float64)
-    assert np.array_equal(found.toarray(), expected)
-    assert part.groups == tuple(group for group in GROUPS if group in groups)
-
-
-def test_hypothesis_only_has_n_grams_alone():
-    extractor = FeatureExtractor(view="hypothesis").fit(HYPOTHESES)
-    assert extractor.groups == tuple(GRAM_GROUPS)
-    assert extractor.dense_names == []
-    found = extractor.transform(None, HYPOTHESES)
-    assert (found != extractor.transform(PREMISES, HYPOTHESES)).nnz == 0
-    assert Lexicalized(view="hypothesis").features.groups == tuple(GRAM_GROUPS)
-
-
-def test_rare_n_grams_are_left_out():
-    extractor = FeatureExtractor(["unigrams", "bigrams"], min_count=2)
-    # "the" is twice in one hypothesis, but in no other.
-    assert extractor.fit(["the the a b", "a b", "b c"]).names == ["a", "b", "a b"]
-
-
-def test_order_of_rows_does_not_matter_to_the_columns():
-    assert (
-        FeatureExtractor().fit(HYPOTHESES).names == FeatureExtractor().fit(HYPOTHESES[::-1]).names
-    )
-
-
-def test_no_rows():
-    extractor = FeatureExtractor().fit(HYPOTHESES)
-    assert extractor.transform([], []).shape == (0, len(extractor.names))
+    by_group = {"bleu": bleu_scores, "length": length_difference, "overlap": overlap_scores}
+    measures = [
+        [value for group in PAIR_GROUPS if group in chosen for value in by_group[group](*pair)]
+        for pair in PAIRS
+    ]
+    rows = StandardScaler().fit_transform(measures) if measures[0] else np.zeros((6, 0))
+    rows = np.hstack([rows, np.array(columns).reshape(-1, 6).T])
+    peer = LogisticRegression(C=2, max_iter=1000).fit(rows, [0, 1, 2] * 2)
+    details = {"l2": 0.5, "min_count": min_count} | ({"groups": groups} if groups else {})
+    run = execute_run(replace(config, details=details), tmp_path / "run", Execution())
+    found = probabilities(run)
+    assert np.allclose(found[:, :3], peer.predict_proba(rows), atol=1e-5)
+    assert (found[:, 3] == 0).all()  # no training row has it
+    assert run.read_json("record.json")["n_trained"] == (rows.shape[1] + 1) * 4
 
 
 def test_number_of_processes_does_not_matter(monkeypatch):
     monkeypatch.setattr(os, "cpu_count", lambda: 2)
-    monkeypatch.setattr("nlihub.baselines.systems.lexical_features._N_PAIRS_A_JOB", 2)
-    extractor = FeatureExtractor().fit(HYPOTHESES)
-    one, two = (extractor.transform(PREMISES, HYPOTHESES, num_proc=n) for n in (1, 2))
-    for part in ("data", "indices", "indptr"):
-        assert np.array_equal(getattr(one, part), getattr(two, part))
+    monkeypatch.setattr(lexicalized, "_N_PAIRS_A_JOB", 2)
+    one, two = (measure_pairs(PAIRS, list(PAIR_GROUPS), n) for n in (1, 2))
+    assert one.equals(two)
+    assert list(one.columns) == [name for names in PAIR_GROUPS.values() for name in names]
+    assert measure_pairs([], ["length"]).shape == (0, 1)
 
 
-def test_extractor_is_saved_and_loaded(tmp_path):
-    extractor = FeatureExtractor(["length", "bigrams"], min_count=1).fit(HYPOTHESES)
-    extractor.save(tmp_path / "a.json")
-    loaded = FeatureExtractor.load(tmp_path / "a.json")
-    assert (loaded.groups, loaded.view, loaded.min_count) == (("length", "bigrams"), "pair", 1)
-    assert loaded.names == extractor.names
-    loaded.save(tmp_path / "b.json")
-    assert (tmp_path / "a.json").read_bytes() == (tmp_path / "b.json").read_bytes()
+# Runs
+
+
+def test_a_run_learns_keeps_its_model_and_resumes(config, tmp_path, monkeypatch):
+    whole = execute_run(config, tmp_path / "whole", Execution())
+    assert predictions(whole)["prediction"].to_pylist() == [SCIENCE[n % 3] for n in range(6)]
+    model, settings = load_model(whole.checkpoint)
+    assert settings == {"groups": list(lexicalized.GROUPS), "min_count": 1, "l2": 0.01}
+    assert model["classifier"].C == 100
+
+    def stop(*_):
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(lexicalized.LexicalizedSystem, "predict", stop)
+        with pytest.raises(KeyboardInterrupt):
+            execute_run(config, tmp_path / "parts", Execution())
+    monkeypatch.setattr(lexicalized.Pipeline, "fit", stop)
+    parts = execute_run(config, tmp_path / "parts", Execution())
+    assert predictions(parts).equals(predictions(whole))
+    (whole.checkpoint / "model.joblib").write_bytes(b"torn")
+    with pytest.raises(UsageError, match="checkpoint is damaged"):
+        load_model(whole.checkpoint)
+
+
+def test_hypothesis_only_does_not_read_premises(config, tmp_path):
+    alone = replace(config, view="hypothesis")
+    changed = tmp_path / "changed" / "rows.jsonl"
+    changed.parent.mkdir()
+    changed.write_text((tmp_path / "rows.jsonl").read_text().replace("parser", "model", 1))
+    found = [
+        predictions(execute_run(replace(alone, tests=(str(path),)), tmp_path / str(n), Execution()))
+        for n, path in enumerate((config.train, changed))
+    ]
+    assert found[0].equals(found[1])
 
 
 @pytest.mark.parametrize(
-    ("make", "error", "message"),
+    ("details", "view", "error", "message"),
     [
-        (lambda: FeatureExtractor(["blue"]), UnknownNameError, "Did you mean 'bleu'"),
-        (lambda: FeatureExtractor(view="premise"), UnknownNameError, "no view 'premise'"),
-        (lambda: FeatureExtractor([]), UsageError, "groups: expected some of bleu"),
-        (lambda: FeatureExtractor(["bleu"], view="hypothesis"), UsageError, "need the premise"),
-        (lambda: FeatureExtractor(min_count=0), UsageError, "min_count: .* got 0"),
-        (lambda: FeatureExtractor(min_count=True), UsageError, "min_count: .* got True"),
-        (lambda: Lexicalized(l2=0), UsageError, "l2: .* got 0"),
-        (lambda: Lexicalized(l2=float("nan")), UsageError, "l2: .* got nan"),
+        ({"groups": ["blue"]}, "pair", UnknownNameError, "Did you mean 'bleu'"),
+        ({"groups": []}, "pair", UsageError, "groups: expected some of bleu"),
+        ({"groups": ["bleu"]}, "hypothesis", UsageError, "need the premise"),
+        ({"min_count": 0}, "pair", UsageError, "min_count: .* got 0"),
+        ({"min_count": True}, "pair", UsageError, "min_count: .* got True"),
+        ({"min_count": 9}, "pair", UsageError, "No n-gram is in 9 training hypotheses"),
+        ({"l2": 0}, "pair", UsageError, "l2: .* got 0"),
+        ({"l2": "1"}, "pair", UsageError, "l2: .* got '1'"),
+        ({"l1": 1}, "pair", UnknownNameError, "detail of lexicalized"),
     ],
 )
-def test_bad_options(make, error, message):
+def test_wrong_details_are_refused(config, tmp_path, details, view, error, message):
     with pytest.raises(error, match=message):
-        make()
-
-
-@pytest.mark.parametrize(
-    ("premises", "hypotheses", "message"),
-    [
-        (["a"], ["a", "b"], "1 premises and 2 hypotheses"),
-        ("a", ["a"], "premises: expected a list"),
-        (["a"], "a", "hypotheses: expected a list"),
-        (["a", None], ["a", "b"], "premises: row 1 is None"),
-        (["a"], [3], "hypotheses: row 0 is 3"),
-        (None, ["a"], "premises is None.* need premises"),
-    ],
-)
-def test_bad_texts(premises, hypotheses, message):
-    with pytest.raises(UsageError, match=message):
-        FeatureExtractor().fit(HYPOTHESES).transform(premises, hypotheses)
-
-
-def test_fit_comes_first(tmp_path):
-    for call in (
-        lambda: FeatureExtractor().names,
-        lambda: FeatureExtractor().transform(["a"], ["a"]),
-        lambda: FeatureExtractor().save(tmp_path / "features.json"),
-        lambda: Lexicalized().probabilities(["a"], ["a"]),
-        lambda: Lexicalized().save(tmp_path / "model"),
-        lambda: Lexicalized().n_labels,
-    ):
-        with pytest.raises(UsageError, match="fit"):
-            call()
-    assert not list(tmp_path.iterdir())
-
-
-# The classifier
-
-
-def test_learns_and_says_probabilities():
-    model = fitted(l2=0.01)
-    found = model.probabilities(PREMISES, HYPOTHESES)
-    assert (found.shape, found.dtype, model.n_labels) == ((6, 3), np.float64, 3)
-    assert np.allclose(found.sum(axis=1), 1)
-    assert found.argmax(axis=1).tolist() == LABELS
-    assert model.probabilities([], []).shape == (0, 3)
-
-
-@pytest.mark.parametrize("labels", [[0, 1, 2, 0, 1, 2], [1, 0, 0, 1, 1, 0]], ids=["three", "two"])
-def test_probabilities_as_scikit_learn(labels):
-    from sklearn.linear_model import LogisticRegression
-    from sklearn.preprocessing import StandardScaler
-
-    n_labels = max(labels) + 1
-    model = Lexicalized(l2=0.5).fit(PREMISES, HYPOTHESES, labels, n_labels)
-    rows = model.features.transform(PREMISES, HYPOTHESES).toarray()
-    rows[:, :15] = StandardScaler().fit_transform(rows[:, :15])
-    peer = LogisticRegression(C=2, max_iter=1000).fit(rows, labels)
-    found = model.probabilities(PREMISES, HYPOTHESES)
-    assert np.allclose(found, peer.predict_proba(rows), atol=1e-6)
-
-
-def test_labels_that_no_row_has_are_never_predicted():
-    model = Lexicalized().fit(PREMISES, HYPOTHESES, [3, 1, 3, 1, 3, 1], 5)
-    found = model.probabilities(PREMISES, HYPOTHESES)
-    assert found.shape == (6, 5)
-    assert (found[:, [0, 2, 4]] == 0).all()
-    assert np.allclose(found.sum(axis=1), 1)
-
-
-def test_hypothesis_only_does_not_read_premises():
-    model = Lexicalized(view="hypothesis").fit(None, HYPOTHESES, LABELS, 3)
-    found = model.probabilities(None, HYPOTHESES)
-    assert np.array_equal(found, model.probabilities(PREMISES, HYPOTHESES))
-
-
-def test_columns_that_do_not_vary():
-    model = Lexicalized(["overlap"]).fit(["a"] * 4, ["b"] * 4, [0, 1, 0, 1], 2)
-    assert np.allclose(model.probabilities(["a"], ["b"]), 0.5)
-
-
-def test_same_rows_same_files(tmp_path):
-    for name in ("a", "b"):
-        fitted().save(tmp_path / name)
-    for name in (FEATURES_FILE, WEIGHTS_FILE):
-        assert (tmp_path / "a" / name).read_bytes() == (tmp_path / "b" / name).read_bytes()
-
-
-@pytest.mark.parametrize("options", [{}, {"view": "hypothesis"}, {"groups": ["length"], "l2": 2}])
-def test_classifier_is_saved_and_loaded(tmp_path, options):
-    model = fitted(**options)
-    model.save(tmp_path / "deep" / "model")
-    loaded = Lexicalized.load(tmp_path / "deep" / "model")
-    texts = (PREMISES[::-1], HYPOTHESES)
-    assert np.array_equal(loaded.probabilities(*texts), model.probabilities(*texts))
-    assert (loaded.l2, loaded.features.names) == (model.l2, model.features.names)
-
-
-@pytest.mark.parametrize(
-    ("labels", "n_labels", "message"),
-    [
-        ([0, 1], 3, r"expected shape \(6,\), one a row; got \(2,\)"),
-        ([0, 1, 2, 0, 1, 3], 3, "row 5 has 3, expected 0 to 2"),
-        ([0, -1, 2, 0, 1, 3], 3, "row 1 has -1"),
-        ([0, 1, 0, 1, 0, 1.5], 3, "values of type float64"),
-        ([True, False] * 3, 2, "values of type bool"),
-        (["0", "1"] * 3, 2, "values of type <U1"),
-        ([0, None] * 3, 2, "values of type object"),
-        ([1] * 6, 3, "at least two different labels"),
-    ],
-)
-def test_bad_labels(labels, n_labels, message):
-    with pytest.raises(UsageError, match=message):
-        Lexicalized().fit(PREMISES, HYPOTHESES, labels, n_labels)
-
-
-def test_broken_files(tmp_path):
-    fitted().save(tmp_path)
-    features, weights = tmp_path / FEATURES_FILE, tmp_path / WEIGHTS_FILE
-    good = {path: path.read_bytes() for path in (features, weights)}
-    held = json.loads(good[features])
-    for path, content, message in (
-        (features, b"{", "features.json is not valid JSON"),
-        (features, b"[]", "got no object"),
-        (features, b"{}", "expected the fields .* got none"),
-        (features, json.dumps(held | {"extra": 1}).encode(), "got extra, grams"),
-        (features, json.dumps(held | {"grams": 1}).encode(), "grams: expected a list"),
-        (features, json.dumps(held | {"grams": ["a", "a"]}).encode(), "'a' occurs more"),
-        (features, json.dumps(held | {"grams": ["a", 1]}).encode(), "got 1"),
-        (features, json.dumps(held | {"grams": ["a"]}).encode(), "has weights for other features"),
-        (weights, b"", "weights.npz is not the file of a classifier"),
-        (weights, b"PK\x03\x04 broken", "weights.npz is not the file of a classifier"),
-    ):
-        path.write_bytes(content)
-        with pytest.raises(UsageError, match=message):
-            Lexicalized.load(tmp_path)
-        path.write_bytes(good[path])
-    np.savez(weights, bias=np.zeros(3))
-    with pytest.raises(UsageError, match="is not the file of a classifier"):
-        Lexicalized.load(tmp_path)
-    np.savez(weights, weights=np.array([{}], dtype=object))  # would have to be unpickled
-    with pytest.raises(UsageError, match="is not the file of a classifier"):
-        Lexicalized.load(tmp_path)
-    for path in (weights, features):
-        path.unlink()
-        with pytest.raises(SourceNotFoundError, match=f"{path.name} does not exist"):
-            Lexicalized.load(tmp_path)
-
-
-def test_deeply_nested_json_is_no_surprise(tmp_path):
-    (tmp_path / "x.json").write_text("[" * 100_000)
-    with pytest.raises(UsageError, match="is not valid JSON"):
-        read_model_json(tmp_path / "x.json", ["a"])
+        execute_run(replace(config, details=details, view=view), tmp_path / "run", Execution())

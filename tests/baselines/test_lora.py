@@ -20,8 +20,7 @@ from nlihub.baselines.runs.config import HyperParameters, RunConfig, choose_hype
 from nlihub.baselines.runs.data import read_run_rows
 from nlihub.baselines.runs.execute import execute_run
 from nlihub.baselines.runs.folder import RunFolder
-from nlihub.baselines.systems.adapters import add_adapters, merged_weights
-from nlihub.baselines.systems.encoders import Encoder
+from nlihub.baselines.systems.encoders import Encoder, add_adapters, merged_weights
 from nlihub.baselines.training.execution import Execution
 from nlihub.baselines.training.loop import Training
 from nlihub.loaders.errors import MissingExtraError, ModelError, UsageError

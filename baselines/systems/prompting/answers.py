@@ -31,7 +31,7 @@ Source: MSciNLI reads its models' answers by hand-written rules; these rules are
 
 import re
 from bisect import bisect_right
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -63,22 +63,15 @@ def read_answer(text: str, prompt: Prompt) -> Reading:
     said = _plain(text)
     if not said:
         return Reading(None, "empty")
-    mentions = list(_mentions(said, prompt))
+    rules = _rules(prompt)
+    mentions = list(_mentions(said, rules))
     labels = {mention.label for mention in mentions}
     if len(labels) > 1:
         return Reading(None, "several_named")
     is_named = any(mention.is_firm for mention in mentions)
-    if not is_named or labels == {None} or _is_denied(said, mentions, prompt):
+    if not is_named or labels == {None} or _is_denied(said, mentions, rules):
         return Reading(None, "none_named")
     return Reading(prompt.labels.index(str(labels.pop())), None)
-
-
-def count_reasons(reasons: Iterable[str | None]) -> dict[str, int]:
-    """Count the answers that were read (reason None), and those that were not, by reason."""
-    counts = dict.fromkeys(("read", *REASONS), 0)
-    for reason in reasons:
-        counts[reason or "read"] += 1
-    return counts
 
 
 def _plain(text: str) -> str:
@@ -105,15 +98,14 @@ class _Mention:
 
 
 @dataclass(frozen=True)
-class _Grammar:
+class _Rules:
     """The patterns by which answers to one prompt name options.
 
     Attributes:
         names: Matches the labels' names and wordings, the longest first.
         by_name: Labels by name and wording, case-folded.
-        mark: Matches one mark.
-        firm: Match, as the group ``marks``, one or more marks that name options.
-        weak: Matches one mark that only counts as a second name.
+        marks: Patterns whose group ``marks`` has one or more marks, and whether they are firm.
+        mark: Matches one of these marks.
         by_mark: Labels by mark.
         sentence_end: Matches the end of a sentence, but neither the dots of ``e.g.`` nor that of
             ``not 2. Reasoning``.
@@ -121,57 +113,58 @@ class _Grammar:
 
     names: re.Pattern[str]
     by_name: dict[str, str]
+    marks: tuple[tuple[re.Pattern[str], bool], ...]
     mark: re.Pattern[str]
-    firm: tuple[re.Pattern[str], ...]
-    weak: re.Pattern[str]
     by_mark: dict[str, str]
     sentence_end: re.Pattern[str]
 
 
 _FLAGS = re.IGNORECASE | re.MULTILINE
-_START = r"^[ \t]*(?:[#>•-]+[ \t]+)?"
+_LINE_START = r"^[ \t]*(?:[#>•-]+[ \t]+)?"
 _LEAD = (
     r"(?<!\w)(?:(?:option|choice)\s+|(?P<loose>(?:answer|option|choice|class|label|category|"
     r"relation|choose|pick|select)\s*(?:(?:is|would be|[:=-])\s*)*))"
 )
+_LINE_END = r"[ \t]*[.):!,;]*[ \t]*$"
 
 
 @lru_cache(maxsize=64)
-def _grammar(prompt: Prompt) -> _Grammar:
-    by_name = {}
-    for option in prompt.options:
-        by_name[_folded(option.label)] = by_name[_folded(option.wording)] = option.label
+def _rules(prompt: Prompt) -> _Rules:
+    by_name = {
+        _folded(name): option.label
+        for option in prompt.options
+        for name in (option.label, option.wording)
+    }
     names = "|".join(
         r"[\s_-]+".join(map(re.escape, name.split()))
         for name in sorted(by_name, key=len, reverse=True)
     )
     name = rf"(?<![^\W_])(?:{names})(?![^\W_])"
-    is_number = prompt.options[0].mark.isdigit()
-    one = "[0-9]{1,3}" if is_number else "[a-z]"
+    weak = r"(?<!\w)[(\[]{one}[)\]]|(?<![\w.]){one}\)"
+    if prompt.options[0].mark.isdigit():
+        one = "[0-9]{1,3}"
+        after_mark = (
+            rf"(?:{_LINE_END}|[ \t]*[:,;=(](?!\d)|[ \t]+[-\u2013\u2014][ \t]"
+            rf"|[ \t.)\]]*\s*(?={name}))"
+        )
+        after_lead = r"(?!\.?\d)"
+        weak += r"|(?:^|(?<=[.!?:;,]\s)){one}\.(?=\s)"
+    else:
+        one = "[a-z]"
+        after_mark = rf"(?:{_LINE_END}|(?<=[)\]])|[.,;](?!\w))"
+        after_lead = r"(?(loose)(?:(?<=[)\]])|(?=\s*(?:[.:,;}]|$))))"
     atom = rf"[(\[]?{one}(?:[)\]]|(?!\w))"
     marks = rf"(?P<marks>(?<!\w){atom}(?:\s*(?:[,/&]|or\b|and\b)\s*{atom})*)"
-    alone = r"[ \t]*[.):!,;]*[ \t]*$"
-    if is_number:
-        begins = (
-            rf"(?:{alone}|[ \t]*[:,;=(](?!\d)|[ \t]+[-\u2013\u2014][ \t]|[ \t.)\]]*\s*(?={name}))"
-        )
-        ends = r"(?!\.?\d)"
-    else:
-        begins = rf"(?:{alone}|(?<=[)\]])|[.,;](?!\w))"
-        ends = r"(?(loose)(?:(?<=[)\]])|(?=\s*(?:[.:,;}]|$))))"
-    return _Grammar(
+    table = (  # pattern, whether it is firm
+        (_LINE_START + marks + after_mark, True),
+        (_LEAD + marks + after_lead, True),
+        (f"(?P<marks>{weak.replace('{one}', one)})", False),
+    )
+    return _Rules(
         names=re.compile(name, _FLAGS),
         by_name=by_name,
+        marks=tuple((re.compile(pattern, _FLAGS), is_firm) for pattern, is_firm in table),
         mark=re.compile(rf"(?<!\w){one}(?!\w)", _FLAGS),
-        firm=(
-            re.compile(_START + marks + begins, _FLAGS),
-            re.compile(_LEAD + marks + ends, _FLAGS),
-        ),
-        weak=re.compile(
-            rf"(?<!\w)[(\[]{one}[)\]]|(?<![\w.]){one}\)"
-            + (r"|(?:^|(?<=[.!?:;,]\s))[0-9]{1,3}\.(?=\s)" if is_number else ""),
-            _FLAGS,
-        ),
         by_mark={option.mark: option.label for option in prompt.options},
         sentence_end=re.compile(
             rf"(?<!\b[a-z])(?:(?<!\b[0-9])|(?!.\s+{name}))[.!?;]\s+|\n\s*\n", _FLAGS
@@ -183,31 +176,24 @@ def _folded(name: str) -> str:
     return re.sub(r"[\s_-]+", " ", name).casefold()
 
 
-def _mentions(said: str, prompt: Prompt) -> Iterator[_Mention]:
-    grammar = _grammar(prompt)
-    for found in grammar.names.finditer(said):
-        label = grammar.by_name[_folded(found[0])]
-        yield _Mention(label, *found.span(), not _is_heading(said, *found.span()))
-    for pattern in grammar.firm:
+#: ``Reasoning`` where it may announce an explanation rather than name the relation.
+_HEADING = re.compile(
+    r"^[ \t#>•-]*(reasoning)(?=\s*:)|\b(?:my|our|following)\s+(reasoning)", _FLAGS
+)
+
+
+def _mentions(said: str, rules: _Rules) -> Iterator[_Mention]:
+    headings = {found.start(found.lastindex or 0) for found in _HEADING.finditer(said)}
+    for found in rules.names.finditer(said):
+        label = rules.by_name[_folded(found[0])]
+        is_heading = found.start() in headings and _folded(found[0]) == "reasoning"
+        yield _Mention(label, *found.span(), not is_heading)
+    for pattern, is_firm in rules.marks:
         for found in pattern.finditer(said):
-            for mark in grammar.mark.finditer(said, *found.span("marks")):
-                label_or_none = grammar.by_mark.get(mark[0].casefold())
-                yield _Mention(label_or_none, *found.span("marks"), True)
-    for found in grammar.weak.finditer(said):
-        mark_or_none = grammar.mark.search(found[0])
-        weak = grammar.by_mark.get(mark_or_none[0].casefold()) if mark_or_none else None
-        if weak is not None:  # other numbers in brackets are the text's own
-            yield _Mention(weak, *found.span(), False)
-
-
-def _is_heading(said: str, start: int, end: int) -> bool:
-    """Return whether ``reasoning`` may announce an explanation rather than name the relation."""
-    if said[start:end].casefold() != "reasoning":
-        return False
-    begins_line = not said[:start].rpartition("\n")[2].strip(" \t#>•-")
-    if begins_line and said[end:].lstrip().startswith(":"):
-        return True
-    return bool(re.search(r"\b(?:my|our|following)\s+\Z", said[:start], re.IGNORECASE))
+            for mark in rules.mark.finditer(said, *found.span("marks")):
+                named = rules.by_mark.get(mark[0].casefold())
+                if named is not None or is_firm:  # other numbers in brackets are the text's own
+                    yield _Mention(named, *found.span("marks"), is_firm)
 
 
 _DENIAL_BEFORE = re.compile(
@@ -227,13 +213,12 @@ _DENIAL_AFTER = re.compile(
 )
 
 
-def _is_denied(said: str, mentions: Iterable[_Mention], prompt: Prompt) -> bool:
+def _is_denied(said: str, mentions: Sequence[_Mention], rules: _Rules) -> bool:
     """Return whether an answer denies something that it mentions."""
-    grammar = _grammar(prompt)
     # The ``not`` of ``not entailment`` denies nothing.
-    others = grammar.names.sub(lambda name: " " * len(name[0]), said)
+    others = rules.names.sub(lambda name: " " * len(name[0]), said)
     denials = [found.end() for found in _DENIAL_BEFORE.finditer(others)]
-    sentences = [found.end() for found in grammar.sentence_end.finditer(said)]
+    sentences = [found.end() for found in rules.sentence_end.finditer(said)]
     return any(
         _last(denials, mention.start) > _last(sentences, mention.start)
         or said[max(mention.start - 4, 0) : mention.start].casefold().endswith(("non-", "non "))

@@ -1,29 +1,50 @@
-"""Ask a language model about every row once: answers are kept as they come, and asking resumes."""
+"""Ask a language model about every row once, or show what it would be asked.
+
+Answers are kept in a file as they come, and asking resumes from it.
+"""
 
 import hashlib
 import json
 import os
-from collections.abc import Generator, Iterator, Mapping, Sequence
-from contextlib import closing, contextmanager
-from dataclasses import dataclass
+import re
+from collections import Counter
+from collections.abc import Generator, Mapping, Sequence
+from contextlib import closing
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 import pyarrow as pa
-from filelock import FileLock, Timeout
+import pyarrow.compute as pc
 
-from ....loaders.errors import OutputError, UsageError
+from ....builders.core.markdown import markdown_table
+from ....builders.core.registry import builders
+from ....builders.core.schema import SPLITS
+from ....loaders.atomic_write import whole_file
+from ....loaders.errors import OutputError, UnknownNameError, UsageError
 from ....loaders.json_text import parse_json
+from ....loaders.paths import local_path
 from ....loaders.progress import watch
 from ...evaluation.gold import GoldRows, check_texts
 from ...runs.config import RunConfig
+from ...runs.data import read_run_rows
 from ...runs.folder import RunFolder
-from .answers import count_reasons, read_answer
-from .prompts import Message, Prompt, Shot, chat_messages, draw_exemplars, get_prompt, shot_turns
+from .answers import REASONS, read_answer
+from .prompts import (
+    FORMS,
+    Chats,
+    Prompt,
+    Shot,
+    chat_messages,
+    draw_exemplars,
+    get_prompt,
+    plain_text,
+)
 
 if TYPE_CHECKING:
     from ...training.execution import Execution
+
+PathLike = str | os.PathLike[str]
 
 #: Keys of ``details`` of a run: the form of the prompt, the address of a server, further fields of
 #: its requests, and options of a local model's chat template.
@@ -33,22 +54,6 @@ _COLUMNS = ("id", "premise", "hypothesis")
 _SCHEMA = pa.schema([(name, pa.string()) for name in ("id", "prediction", "answer", "reason")])
 
 
-@dataclass(frozen=True)
-class PromptQuestion:
-    """A question about a row, by the row's id: the turns of a chat, of which the last one asks."""
-
-    id: str
-    messages: Sequence[Message]
-
-
-@dataclass(frozen=True)
-class Answer:
-    """A model's answer to the question about a row, by the row's id; the text is unchanged."""
-
-    id: str
-    text: str
-
-
 class Asker(Protocol):
     """A model that answers questions."""
 
@@ -56,8 +61,8 @@ class Asker(Protocol):
     def settings(self) -> Mapping[str, Any]:
         """Return what the answers depend on, such as the model's name, as a JSON object."""
 
-    def answers(self, questions: Sequence[PromptQuestion]) -> Generator[Answer, None, None]:
-        """Yield an answer to each question, in any order, as soon as it arrives; ids are unique."""
+    def answers(self, chats: Chats) -> Generator[tuple[str, str], None, None]:
+        """Yield the id and the answer of each chat, in any order, as soon as it arrives."""
 
 
 def ask_model(
@@ -73,7 +78,8 @@ def ask_model(
         asker: The model.
         prompt: The prompt.
         shots: Exemplars in the order in which they are shown; empty for zero-shot.
-        answers_file: JSON lines, new or not: first the settings, then an answer a line.
+        answers_file: JSON lines, new or from an interrupted call about the same rows: first the
+            settings, then an answer a line.
 
     Returns:
         n rows in the same order: ``id``; ``prediction``, a label's name, or null if the answer
@@ -81,55 +87,38 @@ def ask_model(
 
     Raises:
         SchemaError: A column is missing or does not hold strings, or an id is repeated.
-        OutputError: The file has answers to other questions or is of another kind, or another
-            process is writing to it.
+        OutputError: The file has answers of another model or to another prompt, or is damaged.
         NLIHubError: The model cannot answer; earlier answers are kept.
     """
-    questions = _questions(rows, prompt, shots)
-    header = _header(asker, prompt, shots)
-    with _alone(answers_file):
-        known = _read_known(answers_file, header, questions)
-        missing = [question for question in questions if question.id not in known]
-        asked = {question.id: question for question in missing}
-        progress = watch("asked", len(questions), "rows", n_done=len(known))
-        answers = closing(asker.answers(missing))
-        with answers_file.open("ab") as file, answers as arriving, progress as shown:
-            if not file.tell():
-                file.write(_line(header))
-            for answer in arriving:
-                text = _writable(answer.text)
-                line = {"id": answer.id, "question": _digest(asked.pop(answer.id)), "answer": text}
-                file.write(_line(line))
-                file.flush()
-                known[answer.id] = text
-                shown.update(1)
-    return _read(questions, known, prompt)
-
-
-def _questions(rows: pa.Table, prompt: Prompt, shots: Sequence[Shot]) -> list[PromptQuestion]:
     check_texts(rows, "The table to ask about", _COLUMNS)
-    turns = shot_turns(prompt, shots)
     columns = (rows[name].to_pylist() for name in _COLUMNS)
-    return [
-        PromptQuestion(id_, [*turns, *chat_messages(prompt, premise, hypothesis)])
+    chats = {
+        id_: chat_messages(prompt, premise, hypothesis, shots)
         for id_, premise, hypothesis in zip(*columns, strict=True)
-    ]
-
-
-def _header(asker: Asker, prompt: Prompt, shots: Sequence[Shot]) -> dict[str, Any]:
-    """Return what every answer depends on, and its digest."""
+    }
     settings = {
         **asker.settings,
         "prompt": prompt.name,
         "template": _hash(prompt.template),
         "shots": [shot.id for shot in shots],
-        "shot_turns": _hash(json.dumps(shot_turns(prompt, shots))),
+        "shot_turns": _hash(json.dumps(chat_messages(prompt, "", "", shots)[:-1])),
     }
-    return {"digest": _hash(json.dumps(settings, sort_keys=True)), "settings": settings}
-
-
-def _digest(question: PromptQuestion) -> str:
-    return _hash(question.messages[-1]["content"])  # the other turns are in the header
+    known = _read_answers(answers_file, settings)
+    missing = {id_: chat for id_, chat in chats.items() if id_ not in known}
+    progress = watch("asked", len(chats), "rows", n_done=len(known))
+    answers = closing(asker.answers(missing))
+    with answers_file.open("ab") as file, answers as arriving, progress as shown:
+        for id_, answer in arriving:
+            # Half a character, as where an answer was cut off within an emoji, becomes "?".
+            known[id_] = answer.encode("utf-8", "replace").decode("utf-8")
+            file.write(_line({"id": id_, "answer": known[id_]}))
+            file.flush()
+            shown.update(1)
+    readings = [read_answer(known[id_], prompt) for id_ in chats]
+    predictions = [None if each.label is None else prompt.labels[each.label] for each in readings]
+    texts = [known[id_] for id_ in chats]
+    reasons = [each.reason for each in readings]
+    return pa.table([list(chats), predictions, texts, reasons], schema=_SCHEMA)
 
 
 def _hash(text: str) -> str:
@@ -140,104 +129,31 @@ def _line(value: Mapping[str, Any]) -> bytes:
     return json.dumps(value, sort_keys=True).encode("ascii") + b"\n"
 
 
-def _writable(text: str) -> str:
-    """Replace half characters by ``?``, as where an answer was cut off within an emoji."""
-    return text.encode("utf-8", "replace").decode("utf-8")
-
-
-@contextmanager
-def _alone(path: Path) -> Iterator[None]:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    try:
-        with FileLock(path.with_name(f".{path.name}.lock"), timeout=0):
-            yield
-    except Timeout:
-        raise OutputError(
-            f"Another process is adding answers to {path}. Wait for it, or name another file."
-        ) from None
-
-
-def _read_known(
-    path: Path, header: Mapping[str, Any], questions: Sequence[PromptQuestion]
-) -> dict[str, str]:
-    """Read the file's answers by id, after cutting off an incomplete last line."""
-    content = path.read_bytes() if path.exists() else b""
-    whole, end, torn = content.rpartition(b"\n")
-    if not end and not _line(header).startswith(torn):
-        raise OutputError(f"{path} is not a file of answers. Name another one.")
-    first, *lines = whole.split(b"\n")
-    if end:
-        _check_header(path, first, header)
+def _read_answers(path: Path, settings: Mapping[str, Any]) -> dict[str, str]:
+    """Read the file's answers by id; begin a new file, and cut off an incomplete last line."""
+    if not path.exists():
+        with whole_file(path) as part:
+            part.write_bytes(_line(settings))
+    whole, end, torn = path.read_bytes().rpartition(b"\n")
     if torn:  # written when the process was ended
         os.truncate(path, len(whole) + len(end))
-    digests = {question.id: _digest(question) for question in questions}
-    known: dict[str, str] = {}
-    for number, line in enumerate(lines, start=2):
-        id_, digest, text = _parse(path, number, line)
-        if id_ in known:
-            raise OutputError(
-                f"{path}:{number}: row {id_} has a second answer; expected one. Remove the line."
-            )
-        if digests.get(id_, digest) != digest:
-            raise OutputError(
-                f"{path}:{number}: row {id_} had other texts when it was asked about. Name another "
-                "file."
-            )
-        if id_ in digests:
-            known[id_] = text
-    return known
-
-
-def _check_header(path: Path, line: bytes, header: Mapping[str, Any]) -> None:
     try:
-        found = parse_json(line)
-        digest, settings = found["digest"], dict(found["settings"])
-    except (ValueError, KeyError, TypeError):
-        raise OutputError(
-            f"{path}:1: expected the settings of the questions; this is not a file of answers. "
-            "Name another one."
-        ) from None
-    if digest == header["digest"]:
-        return
-    now = json.loads(json.dumps(header["settings"]))
+        before, *answers = map(parse_json, whole.split(b"\n"))
+        known: dict[str, str] = {each["id"]: each["answer"] for each in answers}
+    except (ValueError, KeyError, TypeError) as error:
+        raise OutputError(f"{path} is damaged ({error}); remove it to ask again.") from error
+    now = parse_json(_line(settings))
     differing = [
-        f"{name} is {settings.get(name)!r} there, {now.get(name)!r} here"
-        for name in sorted(settings.keys() | now.keys())
-        if settings.get(name) != now.get(name)
+        f"{name} is {before.get(name)!r} there, {now.get(name)!r} here"
+        for name in sorted({*before, *now})
+        if before.get(name) != now.get(name)
     ]
-    raise OutputError(
-        f"{path} has answers to other questions: {'; '.join(differing)}. Name another file, or ask "
-        "with the settings there."
-    )
-
-
-def _parse(path: Path, number: int, line: bytes) -> tuple[str, str, str]:
-    try:
-        found = parse_json(line)
-        id_, digest, text = found["id"], found["question"], found["answer"]
-    except (ValueError, KeyError, TypeError):
-        id_ = digest = text = None
-    if not (isinstance(id_, str) and isinstance(digest, str) and isinstance(text, str)):
+    if differing:
         raise OutputError(
-            f"{path}:{number}: expected a JSON object with id, question and answer. Remove the "
-            "line, and its row is asked about again."
+            f"{path} has answers to other questions: {'; '.join(differing)}. Name another folder, "
+            "or ask with the settings there."
         )
-    return id_, digest, text
-
-
-def _read(
-    questions: Sequence[PromptQuestion], known: Mapping[str, str], prompt: Prompt
-) -> pa.Table:
-    readings = [read_answer(known[question.id], prompt) for question in questions]
-    return pa.table(
-        [
-            [question.id for question in questions],
-            [None if each.label is None else prompt.labels[each.label] for each in readings],
-            [known[question.id] for question in questions],
-            [each.reason for each in readings],
-        ],
-        schema=_SCHEMA,
-    )
+    return known
 
 
 class PromptSystem:
@@ -258,17 +174,13 @@ class PromptSystem:
     def __init__(
         self, config: RunConfig, labels: tuple[str, ...], folder: RunFolder, execution: "Execution"
     ) -> None:
-        config.checked_details("a prompt", DETAILS)
-        if config.n_shots not in (None, 0, len(labels)):
-            raise UsageError(
-                f"n_shots is {config.n_shots}; expected 0, or {len(labels)} for one exemplar a "
-                "class."
-            )
+        self._details = config.checked_details("a prompt", DETAILS)
+        self._prompt = get_prompt(str(self._details.get("prompt", "p1")), labels)
+        _check_shots(config.n_shots or 0, labels)
         self._config, self._labels, self._folder = config, labels, folder
         self._execution = execution
-        self._prompt = get_prompt(str(config.details.get("prompt", "p1")), labels)
         self._shots: tuple[Shot, ...] = ()
-        self._reasons: dict[str, dict[str, int]] = {}
+        self._unread: dict[str, dict[str, int]] = {}
 
     def fit(self, train: GoldRows, validation: GoldRows | None) -> Mapping[str, Any]:
         """Draw the exemplars from the training rows."""
@@ -277,36 +189,159 @@ class PromptSystem:
 
     def predict(self, rows: GoldRows) -> pa.Table:
         """Ask about every row without an answer; unreadable answers have no prediction."""
-        key = rows.key
-        path = self._folder.path / f"answers-{key}.jsonl"
         shown = {shot.id for shot in self._shots} & set(rows.rows["id"].to_pylist())
         if shown:
             raise UsageError(
                 f"The exemplars {', '.join(sorted(shown))} are among the test rows. Draw them from "
                 "another split."
             )
+        path = self._folder.path / f"answers-{rows.key}.jsonl"
         found = ask_model(rows.rows, self._asker, self._prompt, self._shots, path)
-        self._reasons[key] = count_reasons(found["reason"].to_pylist())
+        counts = Counter(reason or "read" for reason in found["reason"].to_pylist())
+        self._unread[rows.key] = {reason: counts[reason] for reason in ("read", *REASONS)}
         return found
 
     @cached_property
     def _asker(self) -> Asker:
-        config, details = self._config, self._config.details
+        name, details = str(self._config.model), self._details
         if details.get("server"):
             from .server import ChatServer
 
-            extra = details.get("extra", {})
-            return ChatServer(str(details["server"]), str(config.model), extra=extra)
+            return ChatServer(str(details["server"]), name, details.get("extra", {}))
+        import torch
+
         from .local import LocalModel
 
         return LocalModel.load(
-            str(config.model),
-            revision=config.revision,
+            name,
+            revision=self._config.revision,
             device=str(self._execution.accelerator.device),
-            precision="bf16" if self._execution.is_bf16 else "fp32",
+            dtype=torch.bfloat16 if self._execution.is_bf16 else torch.float32,
             template_options=details.get("template_options"),
         )
 
     def facts(self) -> Mapping[str, Any]:
         """Return how many answers of each test set could not be read, and why."""
-        return {"unread": self._reasons}
+        return {"unread": self._unread}
+
+
+def _check_shots(n_shots: int, labels: Sequence[str]) -> None:
+    if n_shots not in (0, len(labels)):
+        raise UsageError(
+            f"n_shots is {n_shots}; expected 0, or {len(labels)} for one exemplar a class."
+        )
+
+
+def show_prompt(
+    dataset: str,
+    *,
+    form: str = "p1",
+    n_shots: int = 0,
+    row: str | None = None,
+    shots_from: str | None = None,
+    seed: int = 1,
+    folder: PathLike | None = None,
+) -> dict[str, Any]:
+    """Write the prompt about a row, as a run with the same options sends it.
+
+    Args:
+        dataset: The row's dataset, config, built version or file, as ``--test`` of a run takes it;
+            the split is ``test`` unless it is named.
+        form: The form: ``p1``, ``p2`` or ``p3``.
+        n_shots: 0, or the number of labels for one exemplar a class.
+        row: The row's id; None takes the first row.
+        shots_from: Rows to draw the exemplars from; None takes those that the dataset declares,
+            such as ``scinli/human``, or else the validation split, or the file itself.
+        seed: Seed of the draw; it is that of the run.
+        folder: Local folder with the source files, if the dataset has to be built first.
+
+    Returns:
+        ``dataset`` (its description), ``form``, ``row`` (its id), ``shots`` (ids of the exemplars),
+        ``messages`` (the chat, which a server or a chat template is given) and ``text`` (the chat
+        under headings, for models that have no chat template).
+
+    Raises:
+        UnknownNameError: There is no such dataset, config, split, form or row.
+        UsageError: There is no prompt for these labels; the number of shots is neither 0 nor that
+            of the labels; or the row is an exemplar itself.
+        SourceNotFoundError: A file or source is missing.
+        SchemaError: Rows are malformed.
+    """
+    place = local_path(folder) if folder is not None else None
+    rows = read_run_rows(dataset, "test", place)
+    prompt = get_prompt(form, rows.labels)
+    _check_shots(n_shots, rows.labels)
+    asked = _row(rows, row)
+    shots: tuple[Shot, ...] = ()
+    if n_shots:
+        pool = _pool(shots_from or _default_pool(rows, dataset), place)
+        shots = draw_exemplars(pool.rows, rows.labels, seed)
+        if asked["id"] in {shot.id for shot in shots}:
+            raise UsageError(
+                f"The row {asked['id']} is one of the exemplars. Draw them from another split."
+            )
+    messages = chat_messages(prompt, asked["premise"], asked["hypothesis"], shots)
+    return {
+        "dataset": dict(rows.description),
+        "form": form,
+        "row": asked["id"],
+        "shots": [shot.id for shot in shots],
+        "messages": messages,
+        "text": plain_text(messages),
+    }
+
+
+def _default_pool(rows: GoldRows, dataset: str) -> str:
+    builder = builders().get(str(rows.description["name"]))
+    if builder is not None and builder.SPEC.exemplars:
+        return f"{builder.SPEC.exemplars}:train"
+    return re.sub(rf":({'|'.join(SPLITS)})$", "", dataset)
+
+
+def _pool(name: str, folder: Path | None) -> GoldRows:
+    try:
+        return read_run_rows(name, "validation", folder)
+    except UnknownNameError as error:
+        raise UsageError(f"{error} Name the rows of the exemplars with --shots-from.") from None
+
+
+def _row(rows: GoldRows, id_: str | None) -> dict[str, Any]:
+    table = rows.rows if id_ is None else rows.rows.filter(pc.equal(rows.rows["id"], id_))
+    if not table.num_rows:
+        if id_ is None:
+            raise UsageError(f"{rows.description['name']} has no rows to ask about.")
+        raise UnknownNameError.of("row", id_, rows.rows["id"].to_pylist())
+    found: dict[str, Any] = table.slice(0, 1).to_pylist()[0]
+    return found
+
+
+def tabulate_prompts(dataset: str, *, folder: PathLike | None = None) -> str:
+    """Write all forms of the prompt for a dataset as a Markdown table, a column a form.
+
+    The first row has the question, with ``{premise}`` and ``{hypothesis}`` for the texts, the
+    second the answers, in the order of the options.
+
+    Args:
+        dataset: As for ``show_prompt``; one of this package is not built.
+        folder: Local folder with the source files, if the dataset has to be built first.
+
+    Raises:
+        UnknownNameError: There is no such dataset.
+        UsageError: There is no prompt for these labels.
+        SourceNotFoundError: A file or source is missing.
+        SchemaError: Rows are malformed.
+
+    Source: MSciNLI, Table 18.
+    """
+    name = dataset.partition(":")[0].partition("/")[0]
+    if name in builders():
+        labels = builders()[name].SPEC.labels
+    else:
+        place = local_path(folder) if folder is not None else None
+        labels = read_run_rows(dataset, "test", place).labels
+    prompts = [get_prompt(form, labels) for form in FORMS]
+    questions, answers = ["question"], ["answers"]
+    for prompt in prompts:
+        questions.append(prompt.question("{premise}", "{hypothesis}").replace("\n", "<br>"))
+        answers.append("<br>".join(f"{each.reply} ({each.label})" for each in prompt.options))
+    return markdown_table(["", *FORMS], [questions, answers])

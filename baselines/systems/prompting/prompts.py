@@ -11,9 +11,8 @@ from dataclasses import dataclass
 from string import Template
 
 import pyarrow as pa
-import pyarrow.compute as pc
 
-from ....loaders.errors import SchemaError, UnknownNameError, UsageError
+from ....loaders.errors import UnknownNameError, UsageError
 from ...evaluation.gold import check_texts
 
 
@@ -44,15 +43,14 @@ def draw_exemplars(
         The exemplars in the order of the label set.
 
     Raises:
-        SchemaError: A column is missing or holds nulls, an id is repeated, or a label is not in the
-            label set.
+        SchemaError: A column is missing, a text is missing or an id is repeated.
         UsageError: A class has no rows left.
 
     Source: MSciNLI, Table 18: four human-annotated exemplars, one of each class. Which ones, and
         how they were drawn, is not known; this draw is our own.
     """
     texts = ("id", "premise", "hypothesis")
-    _check_pool(rows, texts, labels)
+    check_texts(rows, "The pool of shots", texts, ["label"])
     excluded = frozenset(exclude_ids)
     key = str(seed).encode()
     best: dict[int, tuple[bytes, int]] = {}
@@ -72,20 +70,10 @@ def draw_exemplars(
     )
 
 
-def _check_pool(rows: pa.Table, texts: Sequence[str], labels: Sequence[str]) -> None:
-    check_texts(rows, "The pool of shots", texts, ["label"])
-    column = rows["label"]
-    if column.null_count:
-        raise SchemaError(f"The pool of shots: {column.null_count} rows have no label.")
-    if not pa.types.is_integer(column.type):
-        raise SchemaError(f"The pool of shots: labels are of type {column.type}; expected ids.")
-    if beyond := set(pc.unique(column).to_pylist()) - set(range(len(labels))):
-        raise SchemaError(
-            f"The pool of shots: label ids {sorted(beyond)} are not among {', '.join(labels)}."
-        )
-
-
+#: A turn of a chat: ``role`` and ``content``.
 Message = dict[str, str]
+#: Chats by the id of the row that each asks about.
+Chats = Mapping[str, Sequence[Message]]
 
 
 @dataclass(frozen=True)
@@ -110,42 +98,17 @@ class Prompt:
     """A question about a pair of texts, with the options to choose from.
 
     Attributes:
-        name: The form, ``p1``, ``p2`` or ``p3``, or a name of your own.
+        name: The form, ``p1``, ``p2`` or ``p3``.
         template: The question, for ``string.Template``; ``$premise`` and ``$hypothesis`` mark where
-            the delimited texts go. A dollar sign is written ``$$``.
+            the delimited texts go.
         options: The options in the order in which they are shown.
         labels: The label set in the order of its ids.
-
-    Raises:
-        UsageError: The template lacks a text or has other names, or the options do not match the
-            labels or are not marked by different numbers or lower-case letters.
     """
 
     name: str
     template: str
     options: tuple[PromptOption, ...]
     labels: tuple[str, ...]
-
-    def __post_init__(self) -> None:
-        template = Template(self.template)
-        names = template.get_identifiers() if template.is_valid() else []
-        if sorted(names) != ["hypothesis", "premise"]:
-            raise UsageError(
-                f"The template of prompt {self.name} must have $premise and $hypothesis, and no "
-                "other name after a dollar sign."
-            )
-        marks = [option.mark for option in self.options]
-        if sorted(option.label for option in self.options) != sorted(self.labels):
-            raise UsageError(
-                f"Prompt {self.name} must have one option for each of {', '.join(self.labels)}."
-            )
-        if not re.fullmatch(r"(?:[0-9]+ )+|(?:[a-z] )+", "".join(f"{mark} " for mark in marks)) or (
-            len(set(marks)) < len(marks)
-        ):
-            raise UsageError(
-                f"The options of prompt {self.name} are marked {', '.join(marks)}; expected "
-                "numbers, or lower-case letters, each once."
-            )
 
     def question(self, premise: str, hypothesis: str) -> str:
         """Write the question about a pair; the texts are kept verbatim."""
@@ -155,15 +118,8 @@ class Prompt:
         )
 
     def reply(self, label: str) -> str:
-        """Return the answer that chooses a label, given by name.
-
-        Raises:
-            UnknownNameError: The label is not in the label set.
-        """
-        replies = {option.label: option.reply for option in self.options}
-        if label not in replies:
-            raise UnknownNameError.of("label", label, self.labels)
-        return replies[label]
+        """Return the answer that chooses a label, given by name."""
+        return next(option.reply for option in self.options if option.label == label)
 
 
 def _delimited(text: str) -> str:
@@ -300,8 +256,7 @@ def get_prompt(name: str, labels: Sequence[str]) -> Prompt:
     if known is None or len(set(labels)) < len(labels):
         listed = "; ".join(", ".join(sorted(each)) for each in _BY_LABELS)
         raise UsageError(
-            f"There is no prompt for the labels {', '.join(labels)}; there are prompts for "
-            f"{listed}. For other labels make your own Prompt."
+            f"There is no prompt for the labels {', '.join(labels)}; there is one for {listed}."
         )
     options = tuple(_option(name, number, known) for number in range(len(known.options)))
     shown = "({mark}) {wording}" if name == "p3" else "{mark}. {wording}"
@@ -345,28 +300,13 @@ def chat_messages(
 
     Returns:
         Turns with ``role``, ``user`` or ``assistant``, and ``content``; the last is the user's.
-
-    Raises:
-        UnknownNameError: The label of an exemplar is not one of the prompt's.
     """
-    return [*shot_turns(prompt, shots), _user(prompt.question(premise, hypothesis))]
-
-
-def shot_turns(prompt: Prompt, shots: Sequence[Shot]) -> list[Message]:
-    """Write the turns that show exemplars: for each the question and its answer.
-
-    Raises:
-        UnknownNameError: The label of an exemplar is not one of the prompt's.
-    """
-    turns = []
+    turns: list[Message] = []
     for shot in shots:
-        turns.append(_user(prompt.question(shot.premise, shot.hypothesis)))
+        question = prompt.question(shot.premise, shot.hypothesis)
+        turns.append({"role": "user", "content": question})
         turns.append({"role": "assistant", "content": prompt.reply(shot.label)})
-    return turns
-
-
-def _user(content: str) -> Message:
-    return {"role": "user", "content": content}
+    return [*turns, {"role": "user", "content": prompt.question(premise, hypothesis)}]
 
 
 #: Headings of the turns of a chat, for a model whose tokenizer has no chat template; an empty line

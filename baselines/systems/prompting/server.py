@@ -16,7 +16,7 @@ from ....loaders.bounds import MAX_ANSWER_BYTES
 from ....loaders.errors import NLIHubError, UsageError
 from ....loaders.json_text import parse_json
 from ....loaders.network import Retries, is_passing, wait_asked_for
-from .ask import Answer, PromptQuestion
+from .prompts import Chats, Message
 
 #: Environment variables that may hold the key; the first one that is set is used.
 KEY_VARIABLES = ("NLIHUB_API_KEY", "OPENAI_API_KEY")
@@ -24,15 +24,32 @@ KEY_VARIABLES = ("NLIHUB_API_KEY", "OPENAI_API_KEY")
 _CONNECT_TIMEOUT_S = 10
 _MAX_SHOWN_CHARS = 300
 _CHUNK_BYTES = 1 << 16
+_RETRIES = Retries(max_attempts=6, is_uneven=True)
 _ADVICE = {
-    401: f"Is the right key in ${KEY_VARIABLES[0]} or ${KEY_VARIABLES[1]}?",
-    403: f"May the key in ${KEY_VARIABLES[0]} or ${KEY_VARIABLES[1]} use this model?",
-    404: "Is the model's name right, and does the address end as the server's does, often in /v1?",
+    401: f" Is the right key in ${KEY_VARIABLES[0]} or ${KEY_VARIABLES[1]}?",
+    403: f" May the key in ${KEY_VARIABLES[0]} or ${KEY_VARIABLES[1]} use this model?",
+    404: " Is the model's name right, and does the address end as the server's does, often in /v1?",
 }
+#: The errors of requests after which another attempt may succeed.
+_PASSING = (
+    requests.ConnectionError,
+    requests.Timeout,
+    requests.exceptions.ChunkedEncodingError,
+    requests.exceptions.ContentDecodingError,
+)
 
 
 class ServerError(NLIHubError, ConnectionError):
     """An error of a server that does not answer a question, or not in the expected form."""
+
+
+@dataclass(frozen=True)
+class _Failure:
+    """A failed attempt: the problem, whether another may succeed, seconds asked to wait."""
+
+    message: str
+    is_passing: bool = False
+    asked_s: float | None = None
 
 
 @dataclass(frozen=True)
@@ -44,29 +61,23 @@ class ChatServer:
     Attributes:
         base_url: The address up to ``/chat/completions``, such as ``http://127.0.0.1:8000/v1``.
         model: The model's name on the server.
-        max_new_tokens: Maximum number of tokens of an answer, from 1. Source: MSciNLI, Table 5.
-        seed: Seed to send along; few servers need one for greedy decoding.
-        n_concurrent: Number of questions sent at a time, from 1.
-        timeout_s: Seconds that the server may be silent, above 0.
-        max_attempts: Number of times a question is sent before giving up, from 1.
-        first_wait_s: Seconds to wait after the first failure; doubles with each further failure, up
-            to a minute. A ``Retry-After`` of the server takes precedence, up to a minute too.
         extra: Further or other fields of the request; None leaves a field out. Newer models of
             OpenAI take ``{"max_tokens": None, "max_completion_tokens": 40}``.
+        n_concurrent: Number of questions sent at a time, from 1.
+        timeout_s: Seconds that the server may be silent, above 0.
+        retries: How often a question is sent, and the waits between. A ``Retry-After`` of the
+            server takes precedence.
 
     Raises:
-        UsageError: The address is malformed or holds a password, or a number is not above 0.
+        UsageError: The address is malformed or holds a password.
     """
 
     base_url: str
     model: str
-    max_new_tokens: int = 40
-    seed: int | None = None
+    extra: Mapping[str, Any] = field(default_factory=dict)
     n_concurrent: int = 8
     timeout_s: float = 120.0
-    max_attempts: int = 6
-    first_wait_s: float = 1.0
-    extra: Mapping[str, Any] = field(default_factory=dict)
+    retries: Retries = _RETRIES
 
     def __post_init__(self) -> None:
         if re.search(r"[@?#]", self.base_url):
@@ -79,33 +90,44 @@ class ChatServer:
                 f"{self.base_url!r} is not the address of a server; expected one like "
                 "'http://127.0.0.1:8000/v1'."
             )
-        for name in ("max_new_tokens", "n_concurrent", "max_attempts", "timeout_s"):
-            if not getattr(self, name) > 0:
-                raise UsageError(f"{name} is {getattr(self, name)}; expected more than 0.")
 
     @property
     def settings(self) -> Mapping[str, Any]:
         """Return what the answers depend on; not the address, since a server may move."""
-        return {name: value for name, value in self._body([]).items() if name != "messages"}
+        # The number of tokens is MSciNLI's (Table 5).
+        fields = {"model": self.model, "temperature": 0, "max_tokens": 40, **self.extra}
+        return {name: value for name, value in fields.items() if value is not None}
 
-    def answers(self, questions: Sequence[PromptQuestion]) -> Generator[Answer, None, None]:
-        """Yield an answer to each question, several of which are asked at a time.
+    def answers(self, chats: Chats) -> Generator[tuple[str, str], None, None]:
+        """Yield the id and the answer of each chat, several of which are asked at a time.
 
         Raises:
-            ServerError: A question is refused, or is not answered after ``max_attempts``.
+            ServerError: A question is refused, or is not answered after all attempts.
             UsageError: The key in the environment has characters that no key has.
         """
         _key()  # fails here, since the server is not to blame for a malformed key
-        todo: SimpleQueue[PromptQuestion] = SimpleQueue()
-        done: SimpleQueue[Answer | Exception] = SimpleQueue()
+        todo: SimpleQueue[tuple[str, Sequence[Message]]] = SimpleQueue()
+        done: SimpleQueue[tuple[str, str] | Exception] = SimpleQueue()
         stop = threading.Event()
-        for question in questions:
-            todo.put(question)
+        for chat in chats.items():
+            todo.put(chat)
+
+        def work() -> None:
+            try:
+                with requests.Session() as session:
+                    session.auth = _Bearer()
+                    while not stop.is_set():
+                        done.put(self._ask(session, *todo.get_nowait(), stop))
+            except Empty:
+                return
+            except Exception as error:  # a thread that ends silently would be waited for forever
+                done.put(error)
+
         try:
-            for _ in range(min(self.n_concurrent, len(questions))):
+            for _ in range(min(self.n_concurrent, len(chats))):
                 # Daemons, so that an interrupt need not wait for answers that are under way.
-                threading.Thread(target=self._work, args=(todo, done, stop), daemon=True).start()
-            for _ in questions:
+                threading.Thread(target=work, daemon=True).start()
+            for _ in chats:
                 outcome = done.get()
                 if isinstance(outcome, Exception):
                     raise outcome
@@ -113,95 +135,48 @@ class ChatServer:
         finally:
             stop.set()
 
-    def _work(
-        self,
-        todo: "SimpleQueue[PromptQuestion]",
-        done: "SimpleQueue[Answer | Exception]",
-        stop: threading.Event,
-    ) -> None:
-        """Ask one question after the other until there are none."""
-        try:
-            with requests.Session() as session:
-                session.auth = _Bearer()
-                while not stop.is_set():
-                    done.put(self._answer(session, todo.get_nowait(), stop))
-        except Empty:
-            return
-        except Exception as error:  # a thread that ends silently would be waited for forever
-            done.put(error)
-
-    def _answer(
-        self, session: requests.Session, question: PromptQuestion, stop: threading.Event
-    ) -> Answer | ServerError:
-        """Ask until there is an answer, at most ``max_attempts`` times."""
-        retries = Retries(self.max_attempts, self.first_wait_s, is_uneven=True)
+    def _ask(
+        self, session: requests.Session, id_: str, chat: Sequence[Message], stop: threading.Event
+    ) -> tuple[str, str] | ServerError:
+        """Ask until there is an answer, or the attempts are used up."""
+        url = f"{self.base_url.rstrip('/')}/chat/completions"
         attempt = 0
         while True:
             attempt += 1
-            outcome = self._try(session, question)
+            outcome = self._try(session, url, chat)
             if isinstance(outcome, str):
-                return Answer(question.id, outcome)
-            wait_s = retries.wait_s(attempt, outcome.asked_s) if outcome.is_passing else None
+                return id_, outcome
+            wait_s = self.retries.wait_s(attempt, outcome.asked_s) if outcome.is_passing else None
             if wait_s is None or stop.wait(wait_s):
                 times = f" {attempt} times" if attempt > 1 else ""
                 return ServerError(
-                    f"{self._url} did not answer about row {question.id}{times}: {outcome.message}"
+                    f"{url} did not answer about row {id_}{times}: {outcome.message}"
                 )
 
-    def _try(self, session: requests.Session, question: PromptQuestion) -> "str | _Trouble":
-        # Trouble is returned, not raised: the errors of requests hold the request, and so the key.
+    def _try(self, session: requests.Session, url: str, chat: Sequence[Message]) -> str | _Failure:
+        # Failures are returned, not raised: the errors of requests hold the request with the key.
+        content = bytearray()
         try:
             with session.post(
-                self._url,
-                json=self._body(question.messages),
+                url,
+                json={"messages": list(chat), **self.settings},
                 timeout=(_CONNECT_TIMEOUT_S, self.timeout_s),
                 allow_redirects=False,
                 stream=True,
             ) as response:
-                content = _read(response)
-                if content is None:
-                    return _Trouble(f"the answer takes more than {MAX_ANSWER_BYTES:,} bytes.")
-                return _content(response, content)
-        except requests.exceptions.SSLError as error:
-            return _Trouble(_shown(str(error)))
-        except requests.ConnectTimeout:
-            return _Trouble(f"there was no connection in {_CONNECT_TIMEOUT_S} s.", is_passing=True)
-        except requests.ConnectionError as error:
-            refused = "refused" in str(error).lower()
-            message = "the connection is refused. Is it running?" if refused else str(error)
-            return _Trouble(_shown(message), is_passing=True)
-        except (
-            requests.Timeout,
-            requests.exceptions.ChunkedEncodingError,
-            requests.exceptions.ContentDecodingError,
-        ) as error:
-            return _Trouble(_shown(str(error)), is_passing=True)
+                for chunk in response.iter_content(_CHUNK_BYTES):
+                    content += chunk
+                    if len(content) > MAX_ANSWER_BYTES:
+                        return _Failure(f"the answer takes more than {MAX_ANSWER_BYTES:,} bytes.")
         except requests.RequestException as error:
-            return _Trouble(_shown(str(error)))
-
-    @property
-    def _url(self) -> str:
-        return f"{self.base_url.rstrip('/')}/chat/completions"
-
-    def _body(self, messages: Sequence[Mapping[str, str]]) -> dict[str, Any]:
-        body = {
-            "model": self.model,
-            "messages": list(messages),
-            "temperature": 0,
-            "max_tokens": self.max_new_tokens,
-            "seed": self.seed,
-            **self.extra,
-        }
-        return {name: value for name, value in body.items() if value is not None}
-
-
-@dataclass(frozen=True)
-class _Trouble:
-    """A failed attempt: what went wrong, whether another may succeed, seconds asked to wait."""
-
-    message: str
-    is_passing: bool = False
-    asked_s: float | None = None
+            message = str(error)
+            if isinstance(error, requests.ConnectionError) and "refused" in message.lower():
+                message = "the connection is refused. Is it running?"
+            can_pass = isinstance(error, _PASSING) and not isinstance(
+                error, requests.exceptions.SSLError
+            )
+            return _Failure(_shown(message), can_pass)
+        return _read(response, bytes(content))
 
 
 class _Bearer(AuthBase):
@@ -232,44 +207,27 @@ def _shown(message: str) -> str:
     return message[:_MAX_SHOWN_CHARS] + ("..." if len(message) > _MAX_SHOWN_CHARS else "")
 
 
-def _read(response: requests.Response) -> bytes | None:
-    """Read what a server sends; None where that is more than ``MAX_ANSWER_BYTES``."""
-    content = bytearray()
-    for chunk in response.iter_content(_CHUNK_BYTES):
-        content += chunk
-        if len(content) > MAX_ANSWER_BYTES:
-            return None
-    return bytes(content)
-
-
-def _content(response: requests.Response, content: bytes) -> str | _Trouble:
-    """Return the answer in a response, or what is wrong."""
+def _read(response: requests.Response, content: bytes) -> str | _Failure:
+    """Return the answer in a response, or the problem."""
     status = response.status_code
-    text = content.decode("utf-8", "replace")
     try:
         found = parse_json(content)
     except ValueError:
         found = None
-    if status == 200:
-        return _answer_in(found, text)
-    said = _error_in(found) or text
+    if status == requests.codes.ok:
+        match found:
+            case {"choices": [{"message": {"content": str(answer)}}, *_]}:
+                return answer
+            case {"choices": [{"message": {"content": None}}, *_]}:  # thoughts alone, or a refusal
+                return ""
+    said = _error_in(found) or content.decode("utf-8", "replace")
+    if status == requests.codes.ok:
+        return _Failure(f"expected JSON with choices[0].message.content, got: {_shown(said)}")
     message = f"{status} {response.reason}: {_shown(said)}".rstrip(": ")
     if 300 <= status < 400:
         message += ". It sends elsewhere; give the address where the model is."
-    elif status in _ADVICE:
-        message += f" {_ADVICE[status]}"
     asked_s = wait_asked_for(response.headers.get("Retry-After"))
-    return _Trouble(message, is_passing(status), asked_s)
-
-
-def _answer_in(found: Any, text: str) -> str | _Trouble:
-    match found:
-        case {"choices": [{"message": {"content": str(answer)}}, *_]}:
-            return answer
-        case {"choices": [{"message": {"content": None}}, *_]}:  # thoughts alone, or a refusal
-            return ""
-    said = _error_in(found) or text
-    return _Trouble(f"expected JSON with choices[0].message.content, got: {_shown(said)}")
+    return _Failure(message + _ADVICE.get(status, ""), is_passing(status), asked_s)
 
 
 def _error_in(found: Any) -> str | None:

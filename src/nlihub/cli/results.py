@@ -38,7 +38,7 @@ def prompt_command(
         seed: Seed of the draw.
         table: Show the templates of all forms side by side.
     """
-    from ..baselines.systems.prompting.show import show_prompt, tabulate_prompts
+    from ..baselines.systems.prompting.ask import show_prompt, tabulate_prompts
 
     if table:
         shown = tabulate_prompts(dataset, folder=folder)

@@ -382,7 +382,8 @@ class _Exchange(NamedTuple):
         is_tied = np.abs(excess) <= _ROUNDING
         tie = 0.5 if self.n_units >= _FEW_UNITS and observed else 1.0
         # Every exchange is as large as no difference; the sum of all weights may round to below 1.
-        p_value = float(weights @ np.where(is_tied, tie, excess > 0)) if observed else 1.0
+        # Summed exactly, since half a draw more or less decides how p is rounded.
+        p_value = math.fsum(weights * np.where(is_tied, tie, excess > 0)) if observed else 1.0
         # If the true difference is d, an exchange gives differences - d * kept, which is as large
         # as observed - d for all d between two ends.
         with np.errstate(divide="ignore", invalid="ignore"):

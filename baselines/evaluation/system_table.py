@@ -28,7 +28,7 @@ class SystemScore:
         std: Standard deviation over the runs (n - 1); None for one run.
         low: Low end of the confidence interval; None if there are fewer than five units.
         high: High end.
-        difference: The score of the averaged counts less that of the best system; None for this.
+        difference: The mean less that of the best system; None for the best.
         p_value: Two-sided; None for the best system.
         p_corrected: The same, corrected by Holm's method over all tests of the score.
         is_best: Whether no system scores higher.

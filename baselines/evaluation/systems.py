@@ -1,5 +1,6 @@
 """Compare systems, each with one seed or several: every score, its interval and its test."""
 
+import itertools
 import statistics
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -43,8 +44,8 @@ def compare(
 ) -> SystemTable:
     """Score systems, and test each against the best.
 
-    A score of several runs is their mean. For intervals and tests the counts of a unit, a group or
-    else a row, are averaged over the runs; then whole units are exchanged between two systems.
+    A score of several runs is their mean, and so are its interval and its test: a unit, a group or
+    else a row, is left out of all runs of a system, or exchanged in all of them.
 
     Args:
         gold: n rows.
@@ -156,7 +157,8 @@ class _Rows:
                 score: [_value(run[score], counts) for run in measured] for score in measured[0]
             }
             unit = "rows" if self.groups is None else "groups"
-            found = confidence_intervals(_average(measured), self.inference, unit, counts)
+            mean = {score: _mean([run[score] for run in measured]) for score in measured[0]}
+            found = confidence_intervals(mean, self.inference, unit, counts)
             intervals[name] = found["confidence_intervals"]
             if "note" in found:
                 note = found["note"] if by is None else f"{by} {part}: {found['note']}"
@@ -166,7 +168,9 @@ class _Rows:
             for name, scores in values.items()
         }
         scores = list(next(iter(means.values())))
-        best = {score: max(means, key=lambda name: means[name][score]) for score in scores}
+        # Equal means of other runs may differ by rounding.
+        rounded = {name: {s: round(of[s], 12) for s in scores} for name, of in means.items()}
+        best = {score: max(means, key=lambda name: rounded[name][score]) for score in scores}
         tests = self._test(rows, best)
         for score in scores:
             for name in self.systems:
@@ -186,7 +190,7 @@ class _Rows:
                     high=high,
                     difference=test.get("difference"),
                     p_value=test.get("p_value"),
-                    is_best=means[name][score] == means[best[score]][score],
+                    is_best=rounded[name][score] == rounded[best[score]][score],
                 )
 
     def _test(self, rows: np.ndarray, best: Mapping[str, str]) -> dict[tuple[str, str], Any]:
@@ -199,8 +203,12 @@ class _Rows:
                     measured, counts = self._measure(
                         rows, [self.systems[name], self.systems[winner]]
                     )
-                    pair = [{score: _average(runs)[score] for score in scores} for runs in measured]
-                    compared = compare_systems(pair, self.inference, counts=counts)["comparison"]
+                    pairs = {
+                        score: _pair(*([run[score] for run in runs] for runs in measured))
+                        for score in scores
+                    }
+                    both = [{s: pair[which] for s, pair in pairs.items()} for which in (0, 1)]
+                    compared = compare_systems(both, self.inference, counts=counts)["comparison"]
                     found |= {(score, name): test for score, test in compared.items()}
         return found
 
@@ -264,15 +272,32 @@ def _codes(predictions: pa.Table, labels: Sequence[str]) -> np.ndarray:
     return codes
 
 
-def _average(runs: Sequence[Mapping[str, Ratio]]) -> dict[str, Ratio]:
-    """Average the ratios of several runs over the same units."""
-    return {
-        score: Ratio(
-            np.mean([run[score].numerators for run in runs], axis=0),
-            np.mean([run[score].denominators for run in runs], axis=0),
-        )
-        for score in runs[0]
-    }
+def _mean(runs: Sequence[Ratio]) -> Ratio:
+    """Return the mean of the scores of several runs as one ratio.
+
+    A ratio is averaged over its classes, so the classes of every run stand side by side. Where all
+    runs have the same denominators (accuracy, shares of groups), averages of the numerators do.
+    """
+    numerators, denominators = zip(*(run[:2] for run in runs), strict=True)
+    if all(np.array_equal(one, denominators[0]) for one in denominators):
+        return Ratio(np.mean(numerators, axis=0), denominators[0])
+    return _side_by_side(runs)
+
+
+def _side_by_side(runs: Sequence[Ratio]) -> Ratio:
+    return Ratio(*(np.hstack(parts) for parts in zip(*(run[:2] for run in runs), strict=True)))
+
+
+def _pair(runs: Sequence[Ratio], others: Sequence[Ratio]) -> tuple[Ratio, Ratio]:
+    """Return the mean scores of two systems so that a unit is exchanged in all of their runs.
+
+    Every run of one system stands beside every run of the other, unless averages do.
+    """
+    one, other = _mean(runs), _mean(others)
+    if np.array_equal(one.denominators, other.denominators):
+        return one, other
+    pairs = list(itertools.product(runs, others))
+    return _side_by_side([run for run, _ in pairs]), _side_by_side([run for _, run in pairs])
 
 
 def _value(found: Ratio, counts: np.ndarray | None) -> float:

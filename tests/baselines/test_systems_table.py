@@ -121,6 +121,66 @@ def test_scores_and_tests_are_those_of_a_plain_script(rows, systems, score):
         assert record.difference == pytest.approx(record.mean - records[best].mean)
 
 
+def macro_f1(gold, predicted):
+    """Macro-F1 in the words of its definition."""
+    found = []
+    for label in LABELS:
+        right = sum(a == b == label for a, b in zip(gold, predicted, strict=True))
+        whole = gold.count(label) + predicted.count(label)
+        found.append(2 * right / whole if whole else 0)
+    return statistics.fmean(found)
+
+
+def test_f1_of_several_seeds_is_that_of_each_seed_throughout(rows):
+    """Two collapsed seeds are no good system, though their averaged counts would be."""
+    path, lines = rows
+    gold = [line["label"] for line in lines]
+    draw = random.Random(7)
+    runs = {
+        "two": [["entailment"] * len(gold), ["neutral"] * len(gold)],
+        "three": [[draw.choice((g, *LABELS)) for g in gold] for _ in range(3)],
+    }
+    ids = [line["id"] for line in lines]
+    given = {n: [pa.table({"id": ids, "prediction": p}) for p in all_] for n, all_ in runs.items()}
+    found = nlihub.score(given, str(path), scores=["macro_f1"])
+    two, three = (one for one in found.scores if one.score == "macro_f1")
+
+    def difference(signs):
+        """Mean difference of every pair of runs whose groups with the sign -1 are exchanged."""
+        kept = [signs[int(line["group"][1:])] == 1 for line in lines]
+        return statistics.fmean(
+            macro_f1(gold, [a if k else b for a, b, k in zip(one, other, kept, strict=True)])
+            - macro_f1(gold, [b if k else a for a, b, k in zip(one, other, kept, strict=True)])
+            for one in runs["two"]
+            for other in runs["three"]
+        )
+
+    observed = difference([1] * N_GROUPS)
+    exchanged = map(difference, itertools.product((1, -1), repeat=N_GROUPS))
+    p_value = statistics.fmean(abs(one) > abs(observed) - 1e-9 for one in exchanged)
+    assert two.p_value == pytest.approx(p_value)
+    assert two.difference == pytest.approx(observed)
+    for record, of in ((two, "two"), (three, "three")):
+        assert record.mean == pytest.approx(
+            statistics.fmean(macro_f1(gold, run) for run in runs[of])
+        )
+        assert record.low < record.mean < record.high
+
+
+def test_equal_means_of_other_runs_are_both_the_best(rows):
+    path, lines = rows
+
+    def right(n):
+        wrong = {label: LABELS[number - 1] for number, label in enumerate(LABELS)}
+        gold = [line["label"] for line in lines]
+        labels = [*gold[:n], *(wrong[label] for label in gold[n:])]
+        return pa.table({"id": [line["id"] for line in lines], "prediction": labels})
+
+    for runs in itertools.permutations((25, 29, 33)):
+        found = nlihub.score({"one": right(29), "three": [*map(right, runs)]}, str(path))
+        assert all(one.is_best for one in found.scores if one.score == "accuracy")
+
+
 def test_single_runs_have_the_scores_and_tests_of_the_metrics(rows, systems):
     path, lines = rows
     one, other = systems["strong"][0], systems["middle"][0]

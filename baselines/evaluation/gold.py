@@ -143,6 +143,11 @@ class GoldRows:
             kind = columns[name].type
             if not _is_text(kind) and not pa.types.is_null(kind):
                 raise SchemaError(f"{path}: the column {name} holds {kind}; expected strings.")
+        for name in ("id", "group"):  # an empty cell of a CSV file names nothing
+            if _is_text(columns[name].type):
+                n_empty = pc.sum(pc.equal(columns[name], "")).as_py()
+                if n_empty:
+                    raise SchemaError(f"{path}: {n_empty:,} rows have an empty {name}.")
         columns |= {name: table[name] for name in texts if with_texts}
         others = _columns_of(by, table.column_names)
         rows = pa.table(columns | {name: table[name] for name in others if name not in columns})

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from ...builders.versions.open import PathLike
 from ...loaders.errors import UsageError
@@ -109,6 +110,7 @@ def score(
     gold, n_left_out = restrict_to_logs(gold, logs)
     options = ScoringOptions(thresholds, confidence_level, n_resamples, seed, per_group, by)
     notes = [*_notes_on_logs(systems, others), *_notes_on_limit(gold, n_left_out)]
+    notes.extend(_notes_on_groups(gold))
 
     def read(run: _Run) -> pa.Table:
         table, found = read_predictions(gold, run.given, model_labels, run.name)
@@ -260,6 +262,22 @@ def _notes_on_limit(gold: GoldRows, n_left_out: int) -> Iterator[str]:
             f"Groups have {gold.rows.num_rows / n_groups:.1f} rows on average, and "
             f"{over_groups[0]} is that of such small groups; with one row each it is the accuracy."
         )
+
+
+def _notes_on_groups(gold: GoldRows) -> Iterator[str]:
+    """Yield why no metric over groups applies, although rows have groups."""
+    groups = gold.rows["group"]
+    if {"pattern_accuracy", "consistency"} & {*gold.metrics} or groups.null_count == len(groups):
+        return
+    if groups.null_count:
+        yield f"{groups.null_count:,} rows have no group, so no metric over groups applies."
+        return
+    of_group = gold.rows.group_by("group").aggregate([("label", "min"), ("label", "max")])
+    mixed = of_group.filter(pc.not_equal(of_group["label_min"], of_group["label_max"]))["group"]
+    yield (
+        f"{len(mixed):,} of {len(of_group):,} groups have rows of several labels, such as "
+        f"{mixed[0]}, so no metric over groups applies."
+    )
 
 
 def show_scores(found: Mapping[str, Any], *, per_group: bool = False) -> str:

@@ -478,7 +478,9 @@ def test_files_of_rows_of_other_kinds(tmp_path):
     gold = tmp_path / "gold.csv"
     gold.write_text("id,label,group\na,x,1\nb,y,1\nc,x,2\nd,y,2\n")
     # Which of the two labels is the positive one, nobody has said.
-    assert list(nlihub.score(predictions, str(gold))["metrics"]) == ["nli_report"]
+    found = nlihub.score(predictions, str(gold))
+    assert list(found["metrics"]) == ["nli_report"]
+    assert "2 of 2 groups have rows of several labels, such as 1" in found["notes"][0]
     ids = write(named.set_column(1, "prediction", pa.array([0, 1, 0, 0])), tmp_path / "n.csv")
     with pytest.raises(PredictionsError, match="order of the labels is not known; give names"):
         nlihub.score(ids, str(gold))
@@ -510,6 +512,8 @@ def test_files_of_rows_of_other_kinds(tmp_path):
         ("id,label\na,1\n", "expected names of labels"),
         ("id,label\na,x,y\n", "3 fields, expected 2"),
         ("id,label\na,x\na,y\n", "1 id occurs more than once"),
+        ("id,label\n,x\nb,y\n", "have an empty id"),
+        ("id,label,group\na,x,\nb,y,1\n", "have an empty group"),
     ],
 )
 def test_files_that_are_no_rows(text, message, tmp_path):

@@ -278,14 +278,16 @@ def _mean(runs: Sequence[Ratio]) -> Ratio:
     A ratio is averaged over its classes, so the classes of every run stand side by side. Where all
     runs have the same denominators (accuracy, shares of groups), averages of the numerators do.
     """
-    numerators, denominators = zip(*(run[:2] for run in runs), strict=True)
-    if all(np.array_equal(one, denominators[0]) for one in denominators):
-        return Ratio(np.mean(numerators, axis=0), denominators[0])
+    denominators = runs[0].denominators
+    if all(np.array_equal(run.denominators, denominators) for run in runs):
+        return Ratio(np.mean([run.numerators for run in runs], axis=0), denominators)
     return _side_by_side(runs)
 
 
 def _side_by_side(runs: Sequence[Ratio]) -> Ratio:
-    return Ratio(*(np.hstack(parts) for parts in zip(*(run[:2] for run in runs), strict=True)))
+    return Ratio(
+        np.hstack([run.numerators for run in runs]), np.hstack([run.denominators for run in runs])
+    )
 
 
 def _pair(runs: Sequence[Ratio], others: Sequence[Ratio]) -> tuple[Ratio, Ratio]:

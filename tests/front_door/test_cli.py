@@ -237,7 +237,7 @@ def test_arguments_of_another_kind_are_named(tmp_path):
         nlihub.load_dataset(str(tmp_path))
     with pytest.raises(nlihub.NLIHubError, match="1 predictions; expected one for each"):
         nlihub.score([7], "open_spacenli")
-    with pytest.raises(nlihub.NLIHubError, match="7 is no file; expected a path"):
+    with pytest.raises(nlihub.NLIHubError, match="7 is not a path; expected a file"):
         nlihub.plot("recall", [7], tmp_path / "recall.png")
 
 

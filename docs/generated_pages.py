@@ -4,6 +4,7 @@ import importlib
 import re
 from pathlib import Path
 
+from dataset_pages import page_head
 from nlihub.baselines.reports.published import PublishedResult, published_results
 from nlihub.baselines.reproduction.entries import NEEDS, PAPERS, Entry, entries
 from nlihub.builders.core.markdown import markdown_table
@@ -89,7 +90,9 @@ def _datasets() -> str:
 
 def _dataset(name: str) -> str:
     spec = get_builder(name).SPEC
-    parts = [split_card(declared_card(spec))[1].strip()]
+    title, _, card = split_card(declared_card(spec))[1].strip().partition("\n\n")
+    about, _, rest = card.partition("\n\n")
+    parts = [title, about, page_head(name), rest]
     results = [one for one in published_results() if one.test.partition("/")[0] == name]
     if results:
         header = ["system", "trained on", "tested on", "scores in %", "source"]

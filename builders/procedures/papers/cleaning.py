@@ -100,7 +100,7 @@ DAMAGE = {
         r" the ?[.,;)]| (?:the|an?) -[a-z]",  # "a set of the, which", "the -dimensional"
     ),
     "misread characters": (
-        r"[a-z][;!*~^|][a-z]{2}",  # "the t;hird"
+        r"[a-z][;!*~^|][a-z]{2}|[A-Za-z]`[a-z]",  # "the t;hird", "M`arquez"
         "[\u2022\u00b6\u00ac\u00a8\u00b4\u2600-\u27bf]",  # "NP\u2701 and", "Sch\u00a8utze"
         r"(?:^|[^A-Za-z0-9.-])0\([A-Za-z(]|[a-z]_(?:[ ,;.)0-9]|$)",  # "in 0(n)", "probabl_ so"
     ),
@@ -112,7 +112,7 @@ DAMAGE = {
         r"Proceedings of the [0-9]|Volume [0-9]+, Number|, pages [0-9]",
     ),
     "a word broken at the end of a line": (
-        r"[A-Za-z]- [a-z]",  # also "two- and three-word", which is whole
+        r"[A-Za-z]-(?: |$)",  # "any lin- In our"; also "two- and three-word", which is whole
         # "rulebased", "humanannotated"
         r"[a-z]{3}(?:based|level|specific|annotated|aware|generated|labell?ed)\b",
         r"[a-z]{2}of-[a-z]|-of[a-eg-z][a-z]",  # "partof-speech", "part-ofspeech"

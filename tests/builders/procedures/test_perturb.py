@@ -763,3 +763,27 @@ def test_our_antonyms_change_every_term():
     for old, new in antonyms.forms.items():
         assert re.fullmatch(r"[a-z]+(?:[ -][a-z]+)*", old), old
         assert re.fullmatch(r"[a-z]+(?:[ -][a-z]+)*", new), new
+
+
+@pytest.mark.parametrize(
+    ("strategy", "said"),
+    [
+        ("VNeg", "In ewes, estradiol left prolactin secretion unaffected."),
+        ("VNeg", "In men, stimulation of prolactin secretion by estradiol was absent."),
+        ("VNeg", "Here estradiol was unable to stimulate prolactin."),
+        ("VNeg", "In mutants, estradiol lost its ability to stimulate prolactin."),
+        ("LPR", "Prolactin secretion is under the inhibitory control of estradiol."),
+        ("LPR", "Levels of prolactin declined in response to estradiol."),
+        ("LPR", "Secretion of prolactin was halved by estradiol."),
+        ("SEN", "Estradiol, whose secretion prolactin stimulates, was assayed."),
+        ("SEN", "Estradiol secretion is under the control of prolactin."),
+        ("SEN", "Estradiol secretion requires prolactin."),
+        ("SEN", "Estradiol secretion is prolactin-dependent."),
+        ("SEN", "For estradiol, prolactin was the strongest stimulus."),
+    ],
+)
+def test_what_a_supporting_sentence_may_say_in_other_words_is_not_made(strategy, said):
+    conclusion = "<re> Estradiol <er> stimulates <el> prolactin <le> secretion."
+    both_named = "Estradiol and prolactin were measured."
+    assert texts(strategy, conclusion, "gg", [both_named])
+    assert not texts(strategy, conclusion, "gg", [both_named, said])

@@ -24,6 +24,7 @@ from .strategy import (
     Proposals,
     Strategy,
     find_denials,
+    has_denial,
     is_supported,
 )
 
@@ -76,12 +77,15 @@ class Negate(Strategy):
         elif denials not in ((), ("not",)):
             yield DENIED
         elif edit := _affirm(marked, relation) if denials else _negate(marked, relation):
-            if is_supported(
-                mechanism, lambda sentence: bool(_NEGATION.search(sentence)) != bool(denials)
-            ):
+            says_otherwise = _states if denials else has_denial
+            if is_supported(mechanism, says_otherwise):
                 yield SUPPORTED
             else:
                 yield Perturbed.of(marked.text, [edit])
+
+
+def _states(sentence: str) -> bool:
+    return _NEGATION.search(sentence) is None
 
 
 def _negate(marked: MarkedSentence, relation: Relation) -> TextEdit | None:

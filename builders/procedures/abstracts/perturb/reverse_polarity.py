@@ -20,7 +20,7 @@ from pathlib import Path
 from .....loaders.errors import UsageError
 from .....loaders.json_text import parse_json
 from ..mechanisms.mechanism import Mechanism
-from .names import MarkedSentence, TextEdit, fit_article, mark_names
+from .names import MarkedSentence, TextEdit, fit_article
 from .relations import RelationForms, any_of, find_relation, form_third, inflect
 from .strategy import (
     DENIED,
@@ -32,6 +32,7 @@ from .strategy import (
     Proposals,
     Strategy,
     find_denials,
+    has_denial,
     is_supported,
 )
 
@@ -43,6 +44,20 @@ _BOTH_WAYS = re.compile(r"\b(?:both|either|or|dual|biphasic\w*)\b", re.IGNORECAS
 _NEUTRAL = re.compile(r"affect|alter|control|determin|govern|influenc|mediat|modif|modulat|regulat")
 #: Why no term is replaced.
 UNFIT_TERM = "the antonym does not fit, or stands in the sentence too"
+#: Beginnings of words for more, and for less, of something.
+_MORE = re.compile(
+    r"\b(?:accelerat|activat|amplif|augment|boost|caus|elevat|elicit|enhanc|evok|facilitat|improv"
+    r"|increas|induc|initiat|potentiat|promot|provok|rais|ris(?:e|ing)|rose|stimul|strengthen"
+    r"|trigger|up-?regulat)",
+    re.IGNORECASE,
+)
+_LESS = re.compile(
+    r"\b(?:abat|abolish|abrogat|alleviat|ameliorat|antagoni|attenuat|block|blunt|counteract|curb"
+    r"|curtail|cut|dampen|decline|declining|decreas|deplet|depress|diminish|down-?regulat|drop"
+    r"|eliminat|fall|fell|halv|hamper|hinder|impair|imped|inactivat|inhibit|lessen|lower|mitigat"
+    r"|prevent|protect|reduc|repress|restrain|silenc|suppress|weaken)",
+    re.IGNORECASE,
+)
 #: Letters that the forms of a term share: stimulates, stimulation.
 _STEM = 5
 
@@ -139,8 +154,7 @@ class ReversePolarity(Strategy):
                 continue
             if any(_UNFIT.match(marked.masked, end) for end in (edit.end, marked.in_order[1].end)):
                 continue
-            old = marked.text[edit.start : edit.end]
-            if is_supported(mechanism, partial(self._says_otherwise, mechanism.names, old)):
+            if is_supported(mechanism, partial(_may_say, edit.new.lower())):
                 yield SUPPORTED
                 continue
             yield Perturbed.of(marked.text, [edit, *fit_article(marked.text, edit.start, edit.new)])
@@ -166,11 +180,12 @@ class ReversePolarity(Strategy):
             if new is not None:
                 yield TextEdit(start, end, new.capitalize() if old[0].isupper() else new)
 
-    def _says_otherwise(self, names: tuple[str, str], term: str, sentence: str) -> bool:
-        """Return whether a sentence plainly states another relation of two names than a term."""
-        marked = mark_names(sentence, names)
-        other = self.antonyms.relations.find(marked) if marked else None
-        return other is not None and not _stands(term, sentence[other.start : other.end])
+
+def _may_say(term: str, sentence: str) -> bool:
+    """Return whether a sentence may state the relation of a term: by it, its like, or a denial."""
+    alike = next((words for words in (_MORE, _LESS) if words.search(term)), None)
+    is_stated = alike is not None and alike.search(sentence) is not None
+    return is_stated or _stands(term, sentence) or has_denial(sentence)
 
 
 def _stands(term: str, sentence: str) -> bool:

@@ -261,7 +261,8 @@ _PHRASES = (
     r"(?:in|by) contrast|as opposed to|rather than|other than|anything but|free (?:of|from)",
     r"\bat (?:best|most|(?:its |the |their )?baseline)\b|the same|just as|far from|short of",
     r"as (?:much|often|many|frequently|common) ",
-    r"rul\w+ out|failure to|resistant to|hard to|lost (?:its |statistical )?significance",
+    r"rul\w+ out|failure to|resistant to|hard to",
+    r"\blos(?:t|es?) (?:its |the |their |statistical )?(?:ability|capacity|effect|significance)",
     r"(?:comparable|identical|similar(?:ly)?) (?:in|between|among|across)|\b[Pp] ?[=>] ?0?\.[1-9]",
     r"once (?:thought|believed|held)|ongoing|future|under (?:study|investigation|way|trial)",
     r"\bas (?:did|do|does|were|was|in) (?:the )?(?:control|placebo|wild|vehicle|untreated)",
@@ -281,6 +282,13 @@ _DENIAL = re.compile(
     rf"|{'|'.join(_PHRASES)}",
     re.IGNORECASE,
 )
+
+
+def has_denial(sentence: str) -> bool:
+    """Return whether a sentence has a word of denial, doubt, question or contrast."""
+    return _DENIAL.search(sentence) is not None
+
+
 #: Between the two entities: X blocks iron, but Y rises.
 _CONTRAST = re.compile(r";|\b(?:although|but|however|though|whereas|while|yet)\b")
 

@@ -32,8 +32,9 @@ _MUTUAL = re.compile(
 )
 #: Between two names of which the second acts.
 _BY = re.compile(
-    r"\b(?:by|after|following|upon|from|with|given|in|(?:due|response) to|consequence of)"
-    r"(?: [\w-]+){0,2} \(?$"
+    r"\b(?:by|after|following|upon|from|with|given|in|(?:due|response) to|consequence of|needs"
+    r"|requir\w+|depend\w* (?:up)?on|under the [\w ]+ of)(?: [\w-]+){0,2} \(?$"
+    r"|\b(?:which|whose [\w-]+) $"
 )
 #: Behind the second entity, so near: the same of both, in other words.
 _NEAR = 60
@@ -120,8 +121,10 @@ def _regulator_acts(marked: MarkedSentence | None) -> bool | None:
     first, second = marked.in_order
     relation = find_relation(marked)
     is_backward = (
-        _BY.search(marked.masked, first.end, second.start) is not None
-        if relation is None
-        else relation.is_backward
+        relation.is_backward
+        if relation
+        else _BY.search(marked.masked, first.end, second.start) is not None
+        or marked.masked.startswith("-depend", second.end)
+        or marked.masked[: first.start] == "For "
     )
     return (first == marked.regulator) is not is_backward

@@ -50,6 +50,7 @@ _CONTENT_WORD = re.compile(r"[^\W\d_]{4,}")
 #: Words in a larger share of a paper's sentences say little about any one of them.
 _MAX_SHARE = 0.1
 _BLANKS = " \t\n\u00a0\u2009\u202f"
+_BROKEN_OPENING = r"^(?:\w+ ){0,3}\w+- [a-z]"
 #: What may stand before a phrase.
 _MARKS = _BLANKS + "\"'([{“‘„«—–-*•·"  # noqa: RUF001
 #: What may stand between a phrase and the rest of its sentence.
@@ -222,7 +223,9 @@ def _pair_up(block: _Block, recipe: PapersRecipe) -> PairBlock:
     )
 
     paper = paper_of[pairs.second]
-    is_fit = _neutral_rule(block.sentences, paper_of, block.flag(second), recipe)
+    # How- ever, on the oth- er hand: a phrase may be among broken words.
+    may_open = block.flag(second) | match(pa.array(block.sentences), _BROKEN_OPENING)
+    is_fit = _neutral_rule(block.sentences, paper_of, may_open, recipe)
     first, second, approach, is_found = _draw_neutral(
         pairs.second, starts[paper], n_sentences[paper], keys[paper], is_fit
     )
@@ -378,7 +381,7 @@ def _neutral_rule(
     Args:
         sentences: n sentences.
         paper: n numbers of their papers, ascending.
-        is_opening: Whether each of n opens with a linking phrase; no random sentence may.
+        is_opening: Whether each of n may open with a linking phrase; no random sentence may.
         recipe: Has the distance, the overlap, and whether random sentences may contain phrases.
     """
     contains = np.zeros(len(sentences), bool)

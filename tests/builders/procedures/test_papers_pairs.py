@@ -240,6 +240,15 @@ class TestNeutralPairs:
             if approach == "SecondRand":
                 assert (paper, first + 1) in seconds
 
+    def test_a_broken_linking_phrase_opens_no_random_sentence(self):
+        texts = [sentence(random.Random(n)) for n in range(6)]
+        texts[2] = f"However, {texts[2]}"
+        texts[4] = f"How- ever, {texts[4]}"
+        papers = [paper_of(texts, key=f"p{n}") for n in range(30)]
+        drawn = [pair for pair in all_pairs(*papers) if pair[0] in APPROACHES]
+        assert drawn
+        assert not any("ever, " in text for _, *both in drawn for text in both)
+
     def test_sentences_may_have_to_be_far_apart(self):
         texts = [sentence(random.Random(n)) for n in range(40)]
         texts[20] = f"However, {texts[20]}"

@@ -46,7 +46,7 @@ _NEUTRAL = re.compile(r"affect|alter|control|determin|govern|influenc|mediat|mod
 UNFIT_TERM = "the antonym does not fit, or stands in the sentence too"
 #: Beginnings of words for more, and for less, of something.
 _MORE = re.compile(
-    r"\b(?:accelerat|activat|amplif|augment|boost|caus|elevat|elicit|enhanc|evok|facilitat|improv"
+    r"\b(?:accelerat|activat|amplif|augment|boost|caus|doubl|elevat|elicit|enhanc|evok|facilitat|improv"
     r"|increas|induc|initiat|potentiat|promot|provok|rais|ris(?:e|ing)|rose|stimul|strengthen"
     r"|trigger|up-?regulat)",
     re.IGNORECASE,

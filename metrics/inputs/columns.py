@@ -8,7 +8,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from .problems import Problems, show_rows
+from . import Problems, show_rows
 
 EXPECTED = "expected integers or strings"
 

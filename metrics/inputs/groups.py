@@ -10,8 +10,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from . import N_SHOWN, Problems
 from .columns import InputColumn, UnreadableError, as_arrow, column_names, plain
-from .problems import N_SHOWN, Problems
 
 #: Largest number of values to break scores down by; a column with more holds texts or ids.
 MAX_VALUES = 500

@@ -11,8 +11,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from . import Problems, show_rows
 from .columns import LABEL_COLUMNS, InputColumn, is_unicode, read_input_columns
-from .problems import Problems, show_rows
 
 #: Largest size of a label set; a column with more distinct values holds ids.
 MAX_LABELS = 1000

@@ -7,8 +7,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from . import Problems, show_rows
 from .columns import UnreadableError, as_arrow, take_column, to_numpy
-from .problems import Problems, show_rows
 
 #: Largest difference of a sample's sum from 1: bfloat16 comes this far, 1/512.
 _SUM_TOLERANCE = 2e-3

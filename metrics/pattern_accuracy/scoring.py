@@ -8,8 +8,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ..confusion import joint_counts
 from ..inference import compare_systems, confidence_intervals, read_inference, sign
+from ..inputs import Problems
 from ..inputs.columns import InputColumn
 from ..inputs.groups import (
     Breakdown,
@@ -22,8 +22,7 @@ from ..inputs.groups import (
     read_breakdowns,
 )
 from ..inputs.labels import EncodedLabels, list_names, read_judged_columns
-from ..inputs.problems import Problems
-from ..thresholds import group_ratios, group_scores, read_thresholds, solved_curve
+from ..scores import group_ratios, group_scores, joint_counts, read_thresholds, solved_curve
 
 PATTERN_ACCURACY_VERSION = "2.0.0"
 

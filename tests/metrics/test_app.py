@@ -12,7 +12,7 @@ import pyarrow.parquet as pq
 import pytest
 from nlihub.metrics import METRICS, app_of, functional
 from nlihub.metrics.app import MAX_FILE_BYTES, build_page, new_folder, score_file
-from nlihub.metrics.inputs.problems import MetricInputError
+from nlihub.metrics.inputs import MetricInputError
 
 
 def first_values(spec):

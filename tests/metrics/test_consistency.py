@@ -6,7 +6,7 @@ import reference_metrics as reference
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from nlihub.metrics.functional import MetricInputError, agreement, consistency
-from nlihub.metrics.thresholds import as_fraction
+from nlihub.metrics.scores import as_fraction
 
 #: BioNLI, Table 5, PubMedBERT with premise on the full distribution: recall by category.
 TABLE_5 = {

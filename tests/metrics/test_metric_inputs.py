@@ -23,10 +23,10 @@ from nlihub.metrics.functional import (
     nli_report,
     pattern_accuracy,
 )
+from nlihub.metrics.inputs import Problems
 from nlihub.metrics.inputs.columns import ANSWER_COLUMNS, as_arrow
 from nlihub.metrics.inputs.files import read_input_file
 from nlihub.metrics.inputs.probabilities import read_probabilities
-from nlihub.metrics.inputs.problems import Problems
 
 PREDICTIONS, REFERENCES, GROUPS = [0, 1, 1, 0], [0, 1, 1, 1], [7, 9, 9, 9]
 NAMES = ["no", "yes"]

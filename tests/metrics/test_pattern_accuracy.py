@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from memory import growth_of_peak
 from nlihub.metrics.functional import MetricInputError, pattern_accuracy
-from nlihub.metrics.thresholds import as_fraction
+from nlihub.metrics.scores import as_fraction
 
 
 def rows_of(counts):
@@ -96,7 +96,7 @@ def test_the_curve_of_groups_too_large_for_quotients(monkeypatch):
     """Beyond 2**26 samples shares are compared as fractions; here from 3 on."""
     rows = rows_of([(1, 3), (2, 6), (3, 3), (0, 2)])
     expected = pattern_accuracy(*rows)["curve"]
-    monkeypatch.setattr("nlihub.metrics.thresholds._MAX_EXACT_SIZE", 3)
+    monkeypatch.setattr("nlihub.metrics.scores._MAX_EXACT_SIZE", 3)
     assert pattern_accuracy(*rows)["curve"] == expected
 
 

@@ -106,13 +106,13 @@ def breakdown_table(
     counts, per_class = counts or {}, per_class or {}
     has_ends = bool(counts) and any("confidence_intervals" in part for part in parts.values())
     ends = ("", " from", " to") if has_ends else ("",)
-    shown = itertools.chain.from_iterable(map(_as_list, scores.values()))
+    shown = itertools.chain.from_iterable(map(as_list, scores.values()))
     heads = [f"{score}{end}" for score in shown for end in ends]
     rows: Rows = [[name, *counts.values(), *heads, *per_class.values()]]
     for value, part in parts.items():
         cells = [part[key] for key in counts]
         for key in scores:
-            cells += _cells_with_ends(part, key) if has_ends else _as_list(part[key])
+            cells += _cells_with_ends(part, key) if has_ends else as_list(part[key])
         cells += [part["per_class"][label]["f1"] for label in per_class]
         rows.append([value, *map(shorten, cells)])
     return rows
@@ -124,7 +124,8 @@ def _cells_with_ends(part: Mapping[str, Any], key: str) -> list[Any]:
     return [cell for score, interval in pairs for cell in (score, *_ends(interval))]
 
 
-def _as_list(value: Any) -> list[Any]:
+def as_list(value: Any) -> list[Any]:
+    """Return a list as it is, and any other value in one, such as a single threshold."""
     return value if isinstance(value, list) else [value]
 
 

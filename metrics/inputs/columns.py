@@ -304,6 +304,12 @@ def _is_text(kind: pa.DataType) -> bool:
     return pa.types.is_string(kind) or pa.types.is_large_string(kind) or is_view(kind)
 
 
+def holds_lists(kind: pa.DataType) -> bool:
+    """Return whether values of a type are lists, of any or of a fixed size."""
+    is_variable = pa.types.is_list(kind) or pa.types.is_large_list(kind)
+    return bool(is_variable or pa.types.is_fixed_size_list(kind))
+
+
 def plain(values: pa.Array) -> pa.Array:
     """Return the values as integers, strings or a dictionary of distinct strings."""
     kind = values.type

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..inputs import MetricInputError
+from ..rows import as_list
 from .figures import (
     COLORS,
     HATCHES,
@@ -178,14 +179,14 @@ def plot_categories(
     tables = {name: result["by_category"] for name, result in results.items()}
     places = {}
     for name, result in results.items():
-        thresholds = _in_list(result["thresholds"])
+        thresholds = as_list(result["thresholds"])
         wanted = threshold or (thresholds[0] if len(thresholds) == 1 else 0.95)
         if wanted not in thresholds:
             message = f"{name}: has the thresholds {thresholds}; expected {wanted:g}."
             raise MetricInputError([message])
         places[name] = thresholds.index(wanted)
     solved = {
-        name: {c: _in_list(scores["pattern_accuracy"])[places[name]] for c, scores in table.items()}
+        name: {c: as_list(scores["pattern_accuracy"])[places[name]] for c, scores in table.items()}
         for name, table in tables.items()
     }
     return _plot_bars(
@@ -194,10 +195,6 @@ def plot_categories(
         f"light: accuracy, dark: PA$_{{{wanted:g}}}$ (%)",
         behind=_score_of(tables, "accuracy"),
     )
-
-
-def _in_list(value: Any) -> list[Any]:
-    return value if isinstance(value, list) else [value]
 
 
 def _score_of(

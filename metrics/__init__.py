@@ -10,9 +10,9 @@ if TYPE_CHECKING:
     from .app import AppSpec
     from .cartography.cartography import Cartography
     from .consistency.consistency import Consistency
+    from .functional import compute_metrics
     from .nli_report.nli_report import NLIReport
     from .pattern_accuracy.pattern_accuracy import PatternAccuracy
-    from .trainer import compute_metrics
 
 #: The class of each metric by name of the metric, which is also the name of its folder.
 METRICS = {
@@ -45,7 +45,7 @@ def app_of(metric: str) -> "AppSpec":
 
 def __getattr__(name: str) -> Any:
     if name == "compute_metrics":
-        return import_module(".trainer", __name__).compute_metrics
+        return import_module(".functional", __name__).compute_metrics
     for metric, class_name in METRICS.items():
         if name == class_name:
             return getattr(import_module(f".{metric}.{metric}", __name__), class_name)

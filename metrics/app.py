@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
+from .inputs import MetricInputError, MissingLibraryError
 from .inputs.files import PROBABILITY, SUFFIXES, join_gold, probability_matrix, read_input_file
-from .inputs.problems import MetricInputError, MissingLibraryError
 from .plots.figures import save_figure
 from .rows import Rows, score_table
 

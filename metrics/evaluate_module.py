@@ -17,7 +17,7 @@ import datasets
 import evaluate
 import pyarrow as pa
 
-from .flat import flatten
+from .inputs import MetricInputError, Problems
 from .inputs.columns import (
     ANSWER_COLUMNS,
     LABEL_COLUMNS,
@@ -27,7 +27,7 @@ from .inputs.columns import (
     read_input_columns,
 )
 from .inputs.probabilities import read_probabilities
-from .inputs.problems import MetricInputError, Problems
+from .rows import flatten
 
 # Bind no name to a module class of evaluate here: evaluate.load takes the first that it finds.
 _LOADING = frozenset(inspect.signature(evaluate.EvaluationModule.__init__).parameters)

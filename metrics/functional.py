@@ -1,18 +1,68 @@
 """The metrics as plain functions, with the arguments and results of the ``evaluate`` modules."""
 
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
 from .cartography.scoring import cartography
 from .consistency.scoring import agreement, consistency
 from .inference import paired_t_test
-from .inputs.problems import MetricInputError
+from .inputs import MetricInputError
 from .nli_report.scoring import nli_report
 from .pattern_accuracy.scoring import pattern_accuracy
+from .rows import flatten
 
 __all__ = [
     "MetricInputError",
     "agreement",
     "cartography",
+    "compute_metrics",
     "consistency",
     "nli_report",
     "paired_t_test",
     "pattern_accuracy",
 ]
+
+#: The metrics of predicted labels.
+_OF_LABELS = {
+    "pattern_accuracy": pattern_accuracy,
+    "consistency": consistency,
+    "nli_report": nli_report,
+}
+
+
+def compute_metrics(metric: str, **arguments: Any) -> Callable[[Any], dict[str, int | float]]:
+    """Make the ``compute_metrics`` of a ``Trainer``: all scores of a metric, by flat names.
+
+    Args:
+        metric: ``pattern_accuracy``, ``consistency`` or ``nli_report``.
+        **arguments: Further arguments of the function of that name in
+            ``nlihub.metrics.functional``, such as ``labels``, ``groups`` or ``thresholds``; columns
+            in the order of the rows that the ``Trainer`` evaluates.
+
+    Returns:
+        A function of logits ``(n, n_labels)``, or a tuple that begins with them, and n label ids.
+
+    Raises:
+        ValueError: There is no such metric.
+
+    Example:
+        >>> from types import SimpleNamespace
+        >>> scores = compute_metrics("pattern_accuracy", groups=["a", "a"])
+        >>> logits = np.array([[0.9, 0.1], [0.2, 0.8]])
+        >>> scores(SimpleNamespace(predictions=logits, label_ids=np.array([0, 0])))["accuracy"]
+        0.5
+    """
+    if metric not in _OF_LABELS:
+        raise ValueError(
+            f"{metric!r} is no metric of predicted labels; expected {', '.join(_OF_LABELS)}."
+        )
+
+    def compute(predicted: Any) -> dict[str, int | float]:
+        logits = predicted.predictions
+        logits = np.asarray(logits[0] if isinstance(logits, tuple) else logits)
+        score = _OF_LABELS[metric]
+        return flatten(score(logits.argmax(-1), predicted.label_ids, **arguments))
+
+    return compute

@@ -12,9 +12,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from .inputs import MetricInputError, Problems, show_rows
 from .inputs.columns import UnreadableError
 from .inputs.probabilities import as_numbers
-from .inputs.problems import MetricInputError, Problems, show_rows
 
 #: Largest number of drawn exchanges: it takes minutes, and a p-value no longer moves.
 MAX_RESAMPLES = 1_000_000

@@ -1,14 +1,18 @@
-"""Results as tables for people: rows of cells, of which the first is the header."""
+"""Results as tables for people, whose first row is the header, and as numbers by name."""
 
 import functools
 import itertools
 import operator
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 Rows = list[list[Any]]
 
 _DIGITS = 4
+
+#: Parts whose pairs are the low and the high end of an interval.
+_INTERVALS = frozenset({"confidence_intervals", "interval"})
 
 
 def score_table(
@@ -102,13 +106,13 @@ def breakdown_table(
     counts, per_class = counts or {}, per_class or {}
     has_ends = bool(counts) and any("confidence_intervals" in part for part in parts.values())
     ends = ("", " from", " to") if has_ends else ("",)
-    shown = itertools.chain.from_iterable(map(_as_list, scores.values()))
+    shown = itertools.chain.from_iterable(map(as_list, scores.values()))
     heads = [f"{score}{end}" for score in shown for end in ends]
     rows: Rows = [[name, *counts.values(), *heads, *per_class.values()]]
     for value, part in parts.items():
         cells = [part[key] for key in counts]
         for key in scores:
-            cells += _cells_with_ends(part, key) if has_ends else _as_list(part[key])
+            cells += _cells_with_ends(part, key) if has_ends else as_list(part[key])
         cells += [part["per_class"][label]["f1"] for label in per_class]
         rows.append([value, *map(shorten, cells)])
     return rows
@@ -120,7 +124,8 @@ def _cells_with_ends(part: Mapping[str, Any], key: str) -> list[Any]:
     return [cell for score, interval in pairs for cell in (score, *_ends(interval))]
 
 
-def _as_list(value: Any) -> list[Any]:
+def as_list(value: Any) -> list[Any]:
+    """Return a list as it is, and any other value in one, such as a single threshold."""
     return value if isinstance(value, list) else [value]
 
 
@@ -148,3 +153,60 @@ def show_rows_as_text(rows: Rows) -> str:
         "  ".join([row[0].ljust(widths[0]), *map(str.rjust, row[1:], widths[1:])]).rstrip()
         for row in cells
     )
+
+
+def flatten(result: Mapping[str, Any]) -> dict[str, int | float]:
+    """Return the numbers of a metric's result by path, such as ``per_class/neutral/f1``.
+
+    Args:
+        result: The result of a metric.
+
+    Returns:
+        Integers and floats by path, in the order of the result. Scores at several thresholds end
+        in the threshold (``pattern_accuracy/0.95``), intervals in ``low`` and ``high``. In a name,
+        a character other than a letter, a digit, ``_``, ``-``, ``.`` and space becomes ``_``; if
+        two names are then equal, the second ends in ``_2``, and so on. Texts, nulls, the
+        thresholds, curves, matrices and tables of groups are left out.
+
+    Example:
+        >>> flatten({"accuracy": 0.5, "per_class": {"neutral": {"f1": 0.4}}, "signature": "x"})
+        {'accuracy': 0.5, 'per_class/neutral/f1': 0.4}
+    """
+    thresholds = result.get("thresholds")
+    steps = thresholds if isinstance(thresholds, list) else []
+    scores = {name: part for name, part in result.items() if name != "thresholds"}
+    return {"/".join(path): number for path, number in _numbers_by_path(scores, (), steps)}
+
+
+def _numbers_by_path(
+    found: Any, path: tuple[str, ...], thresholds: Sequence[float]
+) -> Iterator[tuple[tuple[str, ...], int | float]]:
+    """Yield the path and value of each number in a part of a result."""
+    if isinstance(found, int | float):
+        yield path, found
+    for name, part in _named_parts(found, not _INTERVALS.isdisjoint(path), thresholds):
+        yield from _numbers_by_path(part, (*path, name), thresholds)
+
+
+def _named_parts(
+    found: Any, in_interval: bool, thresholds: Sequence[float]
+) -> Iterator[tuple[str, Any]]:
+    """Yield the parts of a part of a result by unique name; none of a table or a matrix."""
+    parts: Iterable[tuple[Any, Any]] = ()
+    if isinstance(found, Mapping):
+        is_table = not in_interval and all(isinstance(part, list) for part in found.values())
+        parts = () if is_table else found.items()
+    elif isinstance(found, list):
+        if in_interval and len(found) == 2 and not any(isinstance(end, list) for end in found):
+            parts = zip(("low", "high"), found, strict=True)
+        elif len(found) == len(thresholds):
+            parts = zip(thresholds, found, strict=True)
+    taken: set[str] = set()
+    for name, part in parts:
+        plain = unique = re.sub(r"[^\w. -]", "_", str(name))
+        n_equal = 1
+        while unique in taken:
+            n_equal += 1
+            unique = f"{plain}_{n_equal}"
+        taken.add(unique)
+        yield unique, part

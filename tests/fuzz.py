@@ -39,8 +39,8 @@ from nlihub.loaders.corpora.patterns.pattern_bank import find_pattern_bank, scan
 from nlihub.loaders.errors import NLIHubError
 from nlihub.loaders.releases.spacenli import read_released_spacenli
 from nlihub.metrics.functional import nli_report
+from nlihub.metrics.inputs import MetricInputError
 from nlihub.metrics.inputs.files import read_input_file
-from nlihub.metrics.inputs.problems import MetricInputError
 from release_files import bionli_rows, scinli_rows, write_csv, write_jsonl, write_small_bank
 
 MAX_S = 2.0

@@ -19,9 +19,9 @@ from ...builders.versions.version import MANIFEST, BuiltVersion
 from ...loaders.errors import SchemaError, UnknownNameError, UsageError
 from ...loaders.hashing import hash_file
 from ...loaders.paths import local_path
+from ...metrics.inputs import MetricInputError
 from ...metrics.inputs.files import SUFFIXES, read_input_file
 from ...metrics.inputs.groups import crossed_columns
-from ...metrics.inputs.problems import MetricInputError
 
 _COLUMNS = ("id", "label", "group", "category", "domain")
 _TEXTS = ("premise", "hypothesis")

@@ -10,7 +10,7 @@ from ...loaders.atomic_write import whole_file
 from ...loaders.errors import SourceNotFoundError, UnknownNameError, UsageError, needs_extra
 from ...loaders.json_text import parse_json
 from ...loaders.paths import local_path
-from ...metrics.inputs.problems import MetricInputError
+from ...metrics.inputs import MetricInputError
 
 
 class _Kind(NamedTuple):

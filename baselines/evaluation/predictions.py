@@ -14,6 +14,7 @@ import pyarrow.compute as pc
 
 from ...loaders.errors import PredictionsError, SourceNotFoundError, UsageError
 from ...metrics.functional import MetricInputError
+from ...metrics.inputs import Problems
 from ...metrics.inputs.columns import (
     UnreadableError,
     as_arrow,
@@ -25,7 +26,6 @@ from ...metrics.inputs.columns import (
 from ...metrics.inputs.files import PROBABILITY, probability_matrix, read_input_file
 from ...metrics.inputs.labels import encode_labels
 from ...metrics.inputs.probabilities import read_probabilities
-from ...metrics.inputs.problems import Problems
 from .gold import GoldRows
 from .harness_logs import read_log
 

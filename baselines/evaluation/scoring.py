@@ -16,7 +16,7 @@ from ...metrics.functional import (
     pattern_accuracy,
 )
 from ...metrics.inputs.files import probability_matrix
-from ...metrics.thresholds import is_many
+from ...metrics.scores import is_many
 from .gold import GoldRows
 from .predictions import has_probabilities
 

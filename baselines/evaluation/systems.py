@@ -12,7 +12,6 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from ...loaders.errors import UnknownNameError, UsageError
-from ...metrics.confusion import class_ratios, distinct_rows, joint_counts, ratio
 from ...metrics.inference import (
     Inference,
     Ratio,
@@ -21,10 +20,18 @@ from ...metrics.inference import (
     correct_by_holm,
     read_inference,
 )
+from ...metrics.inputs import MetricInputError, Problems
 from ...metrics.inputs.groups import read_breakdowns
 from ...metrics.inputs.labels import list_names
-from ...metrics.inputs.problems import MetricInputError, Problems
-from ...metrics.thresholds import Thresholds, group_ratios, read_thresholds
+from ...metrics.scores import (
+    Thresholds,
+    class_ratios,
+    distinct_rows,
+    group_ratios,
+    joint_counts,
+    ratio,
+    read_thresholds,
+)
 from .gold import GoldRows
 from .scoring import THRESHOLDS, ScoringOptions
 from .system_table import SystemScore, SystemTable

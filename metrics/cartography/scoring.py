@@ -8,12 +8,12 @@ import numpy as np
 import pyarrow as pa
 
 from ..inference import Ratio, compare_systems, confidence_intervals, read_inference, sign
+from ..inputs import Problems
 from ..inputs.columns import InputColumn, check_lengths, read_input_columns
 from ..inputs.groups import EncodedIds, check_one_value_per_group, encode_sorted
 from ..inputs.labels import EncodedLabels, encode_labels
 from ..inputs.probabilities import read_probabilities
-from ..inputs.problems import Problems
-from ..thresholds import as_fraction
+from ..scores import as_fraction
 
 CARTOGRAPHY_VERSION = "2.0.0"
 

@@ -6,7 +6,7 @@ from typing import Any
 from nlihub.metrics.app import AppSpec, serve
 from nlihub.metrics.consistency.scoring import consistency
 from nlihub.metrics.plots.charts import plot_consistency
-from nlihub.metrics.rows import Rows, breakdown_table, column_table, shorten
+from nlihub.metrics.rows import Rows, as_list, breakdown_table, column_table, shorten
 
 
 def _example() -> str:
@@ -37,9 +37,8 @@ def _breakdowns(result: Mapping[str, Any]) -> dict[str, Rows]:
 def _larger_side_table(result: Mapping[str, Any]) -> Rows:
     """Return at each threshold the groups of which one label has that share of all samples."""
     found, perfect = result["larger_side"], result["larger_side"]["perfect"]
-    columns = [result["thresholds"], found["consistency"], perfect["consistency"]]
-    if not isinstance(result["thresholds"], list):
-        columns = [[column] for column in columns]
+    given = (result["thresholds"], found["consistency"], perfect["consistency"])
+    columns = map(as_list, given)
     rows: Rows = [["one label right, at least", "groups", "of a perfect system"]]
     rows += [[str(share), *map(shorten, others)] for share, *others in zip(*columns, strict=True)]
     means = (found["area_under_curve"], perfect["area_under_curve"])

@@ -5,16 +5,19 @@ from typing import Any
 
 import numpy as np
 
-from ..confusion import ABSENT_CLASS_POLICY, class_ratios, class_scores, joint_counts
 from ..inference import Inference, compare_systems, confidence_intervals, read_inference, sign
+from ..inputs import Problems
 from ..inputs.columns import InputColumn
 from ..inputs.groups import encode_ids, encode_sorted
 from ..inputs.labels import EncodedLabels, read_judged_columns
-from ..inputs.problems import Problems
-from ..thresholds import (
+from ..scores import (
+    ABSENT_CLASS_POLICY,
     Thresholds,
+    class_ratios,
+    class_scores,
     group_ratios,
     group_scores,
+    joint_counts,
     read_thresholds,
     solved_curve,
 )

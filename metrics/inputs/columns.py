@@ -8,7 +8,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from .problems import Problems, show_rows
+from . import Problems, show_rows
 
 EXPECTED = "expected integers or strings"
 
@@ -302,6 +302,12 @@ def _check(values: pa.Array, *, may_be_null: bool, is_label: bool) -> str | None
 def _is_text(kind: pa.DataType) -> bool:
     is_view = getattr(pa.types, "is_string_view", lambda _: False)
     return pa.types.is_string(kind) or pa.types.is_large_string(kind) or is_view(kind)
+
+
+def holds_lists(kind: pa.DataType) -> bool:
+    """Return whether values of a type are lists, of any or of a fixed size."""
+    is_variable = pa.types.is_list(kind) or pa.types.is_large_list(kind)
+    return bool(is_variable or pa.types.is_fixed_size_list(kind))
 
 
 def plain(values: pa.Array) -> pa.Array:

@@ -14,8 +14,8 @@ import pyarrow.csv
 import pyarrow.json
 import pyarrow.parquet
 
+from . import N_SHOWN, MetricInputError
 from .columns import is_unicode
-from .problems import N_SHOWN, MetricInputError
 
 #: What the names of files of rows or predictions end in.
 SUFFIXES = (".csv", ".tsv", ".jsonl", ".parquet")

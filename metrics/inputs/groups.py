@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import reduce
 from typing import Any
 
@@ -10,8 +10,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from .columns import InputColumn, UnreadableError, as_arrow, column_names, plain
-from .problems import N_SHOWN, Problems
+from . import N_SHOWN, Problems
+from .columns import InputColumn, UnreadableError, as_arrow, column_names, holds_lists, plain
 
 #: Largest number of values to break scores down by; a column with more holds texts or ids.
 MAX_VALUES = 500
@@ -43,40 +43,26 @@ class EncodedIds:
         used, codes = np.unique(self.codes[rows], return_inverse=True)
         return EncodedIds(codes.reshape(-1), self.keys.take(pa.array(used)))
 
+    def values_of_keys(self, of_rows: np.ndarray) -> np.ndarray:
+        """Return the value of each key, ``(len(self),)``, from those of its rows, ``(n,)``."""
+        values = np.zeros(len(self), np.int64)
+        values[self.codes] = of_rows
+        return values
+
 
 def encode_ids(column: InputColumn) -> EncodedIds:
     """Encode n ids, integers or strings; small integers from 0 keep their values."""
-    if (ids := encode_ready_ids(column)) is not None:
-        return ids
-    values = column.values.dictionary_encode()
-    return EncodedIds(values.indices.to_numpy(), values.dictionary)
-
-
-def hash_ids(column: InputColumn) -> InputColumn:
-    """Return n ids in a form that ``encode_ids`` takes without hashing them again."""
-    if encode_ready_ids(column) is not None:
-        return column
-    return replace(column, values=column.values.dictionary_encode())
-
-
-def encode_ready_ids(column: InputColumn) -> EncodedIds | None:
-    """Encode n ids without hashing: a dictionary, or integers from 0 that fit a table of counts.
-
-    Other ids, which must be hashed, give None.
-    """
     values = column.values
-    if pa.types.is_dictionary(values.type):
-        return EncodedIds(values.indices.to_numpy(), values.dictionary)
-    if not pa.types.is_integer(values.type):
-        return None
-    found = pc.min_max(values)
-    low, high = found["min"].as_py(), found["max"].as_py()
-    if low < 0 or high >= 2**16 + len(values) // 8:
-        return None
-    codes = values.to_numpy()
-    if codes.dtype == np.uint64:  # which np.bincount refuses before NumPy 2
-        codes = codes.astype(np.int64)
-    return EncodedIds(codes, pa.array(np.arange(high + 1)))
+    if pa.types.is_integer(values.type):
+        found = pc.min_max(values)
+        low, high = found["min"].as_py(), found["max"].as_py()
+        if low >= 0 and high < 2**16 + len(values) // 8:
+            # As int64, since np.bincount refuses uint64 before NumPy 2.
+            codes = values.to_numpy().astype(np.int64, copy=False)
+            return EncodedIds(codes, pa.array(np.arange(high + 1)))
+    if not pa.types.is_dictionary(values.type):
+        values = values.dictionary_encode()
+    return EncodedIds(values.indices.to_numpy(), values.dictionary)
 
 
 def encode_sorted(column: InputColumn) -> EncodedIds:
@@ -224,7 +210,7 @@ def _read_one(given: Any, data: Any, columns: Mapping[str, InputColumn]) -> Brea
         if len(column.values) != n_rows:
             n_others = len(column.values)
             raise UnreadableError(f"has {n_rows} rows, {column.name} has {n_others}")
-    rows, has_lists = np.arange(n_rows), _holds_lists(values.type)
+    rows, has_lists = np.arange(n_rows), holds_lists(values.type)
     if has_lists:
         values = values.cast(pa.large_list(values.type.value_type))  # also lists of a fixed size
         rows, values = pc.list_parent_indices(values).to_numpy(), pc.list_flatten(values)
@@ -232,11 +218,6 @@ def _read_one(given: Any, data: Any, columns: Mapping[str, InputColumn]) -> Brea
     if has_lists:
         rows, codes = _once_a_row(rows, codes, n_rows, len(texts))
     return _without_unused([*texts, NO_VALUE], rows, codes, has_lists)
-
-
-def _holds_lists(kind: pa.DataType) -> bool:
-    is_variable = pa.types.is_list(kind) or pa.types.is_large_list(kind)
-    return bool(is_variable or pa.types.is_fixed_size_list(kind))
 
 
 def _encode_values(

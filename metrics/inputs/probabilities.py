@@ -7,8 +7,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from .columns import UnreadableError, as_arrow, take_column, to_numpy
-from .problems import Problems, show_rows
+from . import Problems, show_rows
+from .columns import UnreadableError, as_arrow, holds_lists, take_column, to_numpy
 
 #: Largest difference of a sample's sum from 1: bfloat16 comes this far, 1/512.
 _SUM_TOLERANCE = 2e-3
@@ -86,12 +86,10 @@ def as_numbers(given: Any, data: Any = None) -> np.ndarray:
     if isinstance(given, list | tuple):
         _check_numbers(given)
     values, _ = as_arrow(given)
-    kind = values.type
     if values.null_count:
         rows = np.flatnonzero(values.is_null().to_numpy(zero_copy_only=False))
         raise UnreadableError(f"nothing in {show_rows(rows, values)}")
-    is_list = pa.types.is_list(kind) or pa.types.is_large_list(kind)
-    if not (is_list or pa.types.is_fixed_size_list(kind)):
+    if not holds_lists(values.type):
         return _numbers(values.to_numpy(zero_copy_only=False))
     if not len(values):
         return np.zeros((0, 0))

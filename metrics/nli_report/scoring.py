@@ -5,17 +5,17 @@ from typing import Any
 
 import numpy as np
 
-from ..confusion import (
+from ..inference import compare_systems, confidence_intervals, read_inference, sign
+from ..inputs import Problems
+from ..inputs.groups import EncodedIds, break_down, encode_sorted, read_breakdowns
+from ..inputs.labels import list_names, read_judged_columns
+from ..scores import (
     ABSENT_CLASS_POLICY,
     class_ratios,
     class_scores,
     distinct_rows,
     joint_counts,
 )
-from ..inference import compare_systems, confidence_intervals, read_inference, sign
-from ..inputs.groups import EncodedIds, break_down, encode_sorted, read_breakdowns
-from ..inputs.labels import list_names, read_judged_columns
-from ..inputs.problems import Problems
 
 NLI_REPORT_VERSION = "2.0.0"
 

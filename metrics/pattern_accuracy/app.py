@@ -6,7 +6,7 @@ from typing import Any
 from nlihub.metrics.app import AppSpec, serve
 from nlihub.metrics.pattern_accuracy.scoring import pattern_accuracy
 from nlihub.metrics.plots.charts import plot_pattern_accuracy
-from nlihub.metrics.rows import Rows, breakdown_table, column_table
+from nlihub.metrics.rows import Rows, as_list, breakdown_table, column_table
 
 
 def _example() -> str:
@@ -24,12 +24,10 @@ def _example() -> str:
 
 def _breakdowns(result: Mapping[str, Any]) -> dict[str, Rows]:
     """Return scores by category and any column, and counts by pattern, where it has them."""
-    thresholds = result["thresholds"]
-    thresholds = thresholds if isinstance(thresholds, list) else [thresholds]
     counts = {"n_groups": "patterns", "n_samples": "samples"}
     scores: dict[str, str | list[str]] = {
         "accuracy": "accuracy",
-        "pattern_accuracy": [f"PA {threshold}" for threshold in thresholds],
+        "pattern_accuracy": [f"PA {threshold}" for threshold in as_list(result["thresholds"])],
     }
     tables: dict[str, Rows] = {}
     if "by_category" in result and "category" not in result.get("by", {}):  # which is the same

@@ -7,10 +7,10 @@ from .charts import (
     plot_pattern_accuracy,
     plot_possible_perturbations,
     plot_recall,
+    plot_systems,
 )
 from .figures import check_picture_name, save_figure
 from .maps import plot_cartography, plot_patterns
-from .systems import plot_systems
 
 __all__ = [
     "check_picture_name",

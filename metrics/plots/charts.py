@@ -1,4 +1,4 @@
-"""Pictures of scores: curves over a threshold, and bars by category or by the value of any column.
+"""Pictures of scores: curves over a threshold, bars by the value of a column, points by system.
 
 ``save_figure`` writes a picture.
 """
@@ -7,8 +7,20 @@ import textwrap
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from ..inputs.problems import MetricInputError
-from .figures import COLORS, HATCHES, LINES, check_results, lighten, new_figure, with_legend_above
+import numpy as np
+
+from ..inputs import MetricInputError
+from ..rows import as_list
+from .figures import (
+    COLORS,
+    HATCHES,
+    LINES,
+    MARKERS,
+    check_results,
+    lighten,
+    new_figure,
+    with_legend_above,
+)
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -167,14 +179,14 @@ def plot_categories(
     tables = {name: result["by_category"] for name, result in results.items()}
     places = {}
     for name, result in results.items():
-        thresholds = _in_list(result["thresholds"])
+        thresholds = as_list(result["thresholds"])
         wanted = threshold or (thresholds[0] if len(thresholds) == 1 else 0.95)
         if wanted not in thresholds:
             message = f"{name}: has the thresholds {thresholds}; expected {wanted:g}."
             raise MetricInputError([message])
         places[name] = thresholds.index(wanted)
     solved = {
-        name: {c: _in_list(scores["pattern_accuracy"])[places[name]] for c, scores in table.items()}
+        name: {c: as_list(scores["pattern_accuracy"])[places[name]] for c, scores in table.items()}
         for name, table in tables.items()
     }
     return _plot_bars(
@@ -183,10 +195,6 @@ def plot_categories(
         f"light: accuracy, dark: PA$_{{{wanted:g}}}$ (%)",
         behind=_score_of(tables, "accuracy"),
     )
-
-
-def _in_list(value: Any) -> list[Any]:
-    return value if isinstance(value, list) else [value]
 
 
 def _score_of(
@@ -332,6 +340,55 @@ def plot_possible_perturbations(
         x_label="Kinds of perturbation that are possible",
         shows_heights=True,
     )
+
+
+def plot_systems(scores: Sequence[Mapping[str, Any]]) -> "Figure":
+    """Draw scores of up to seven systems as points with their confidence intervals.
+
+    Args:
+        scores: Records with ``score``, ``system``, ``mean``, ``low`` and ``high`` (from 0 to 1, or
+            None), and ``part``, the part of the rows that they are of, or None for all.
+
+    Raises:
+        MetricInputError: There are no scores, or more than seven systems.
+        MissingLibraryError: matplotlib is not installed.
+    """
+    systems = list(dict.fromkeys(str(one["system"]) for one in scores))
+    if not 0 < len(systems) <= len(COLORS):
+        raise MetricInputError([f"{len(systems)} systems; expected 1 to {len(COLORS)}."])
+    names = list(dict.fromkeys(_name_of(one) for one in scores))
+    height = 0.6 + len(names) * (0.16 * len(systems) + 0.2)
+    with new_figure(width=6.3, height=height) as (figure, axes):
+        for place, system in enumerate(systems):
+            own = [one for one in scores if one["system"] == system]
+            values = np.array([100 * one["mean"] for one in own])
+            ends = np.array(
+                [
+                    [100 * (one[end] if one[end] is not None else one["mean"]) for one in own]
+                    for end in ("low", "high")
+                ]
+            )
+            at = np.array([names.index(_name_of(one)) for one in own])
+            axes.errorbar(
+                values,
+                at + (place - (len(systems) - 1) / 2) * 0.7 / len(systems),
+                xerr=np.abs(ends - values),
+                fmt=MARKERS[place],
+                color=COLORS[place],
+                markersize=4,
+                elinewidth=1,
+                capsize=2,
+                label=system,
+            )
+        axes.set(
+            yticks=range(len(names)), yticklabels=names, xlabel="%", ylim=(len(names) - 0.5, -0.5)
+        )
+        axes.grid(axis="y", visible=False)
+        return with_legend_above(figure)
+
+
+def _name_of(one: Mapping[str, Any]) -> str:
+    return str(one["score"] if one["part"] is None else one["part"])
 
 
 def _plot_bars(

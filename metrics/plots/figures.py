@@ -5,7 +5,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ..inputs.problems import MetricInputError, MissingLibraryError
+from ..inputs import MetricInputError, MissingLibraryError
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..inputs.problems import MetricInputError
+from ..inputs import MetricInputError
 from .figures import COLORS, MARKERS, check_results, new_figure, shades
 
 if TYPE_CHECKING:

@@ -15,8 +15,8 @@ from nlihub.loaders.errors import NotDataError, ReleaseError
 from nlihub.loaders.fetching import local
 from nlihub.loaders.fetching.local import unpack
 from nlihub.loaders.releases.scinli import LAYOUT
+from nlihub.metrics.inputs import MetricInputError
 from nlihub.metrics.inputs.files import read_input_file
-from nlihub.metrics.inputs.problems import MetricInputError
 
 MOST_S = 2
 

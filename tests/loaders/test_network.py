@@ -7,7 +7,7 @@ from email.utils import format_datetime
 import pytest
 from nlihub.loaders.errors import MissingExtraError, NLIHubError, UsageError, needs_extra
 from nlihub.loaders.network import Retries, is_passing, wait_asked_for
-from nlihub.metrics.inputs import problems
+from nlihub.metrics import inputs
 
 
 def test_what_is_tried_again():
@@ -58,7 +58,7 @@ def test_the_metrics_own_error_becomes_ours(monkeypatch):
         try:
             raise ModuleNotFoundError("no", name="matplotlib")
         except ModuleNotFoundError as error:
-            raise problems.MissingLibraryError("Pictures need matplotlib.") from error
+            raise inputs.MissingLibraryError("Pictures need matplotlib.") from error
 
     with pytest.raises(MissingExtraError, match=r"^Pictures need matplotlib\.$"):
         draw()

@@ -1,44 +1,7 @@
-import random
-import statistics
-
 import numpy as np
 import pyarrow as pa
 import pytest
 from nlihub.metrics.functional import MetricInputError, cartography
-
-
-def test_the_definition_on_the_paper_s_pattern():
-    """SpaceNLI, section 5: mean 0.45 and standard deviation 0.35 of the gold probabilities."""
-    result = cartography([0.1, 0.8], groups=["102f", "102f"])
-    assert result["groups"] == {
-        "group": ["102f"],
-        "n_samples": [2],
-        "confidence": [pytest.approx(0.45)],
-        "variability": [pytest.approx(0.35)],
-    }
-
-
-def test_parity_with_the_standard_library():
-    rng = random.Random(1)
-    for _ in range(300):
-        n = rng.randint(1, 40)
-        groups = [rng.randrange(6) * 1000 for _ in range(n)]
-        gold = {g: rng.randrange(3) for g in groups}
-        weights = [[rng.random() + 1e-9 for _ in range(3)] for _ in range(n)]
-        matrix = [[w / sum(row) for w in row] for row in weights]
-        references = [gold[g] for g in groups]
-        result = cartography(matrix, references, groups)
-        table = result["groups"]
-        assert table["group"] == sorted(set(groups))
-        for i, group in enumerate(table["group"]):
-            rows = [k for k in range(n) if groups[k] == group]
-            values = [matrix[k][gold[group]] for k in rows]
-            assert table["confidence"][i] == pytest.approx(statistics.fmean(values))
-            assert table["variability"][i] == pytest.approx(statistics.pstdev(values), abs=1e-9)
-            right = [matrix[k][gold[group]] == max(matrix[k]) for k in rows]
-            assert table["correctness"][i] == pytest.approx(statistics.fmean(right))
-            assert table["reference"][i] == gold[group]
-        assert result["confidence"] == pytest.approx(statistics.fmean(table["confidence"]))
 
 
 def test_subsets_are_thirds_rounded_down_with_ties_in_the_order_of_ids():
@@ -59,14 +22,6 @@ def test_subsets_are_thirds_rounded_down_with_ties_in_the_order_of_ids():
     assert subsets["easy"] == ["a", "g", "b", "c", "f"]
     assert cartography(values, groups=groups, fraction=1)["subsets"]["hard"][-1] == "a"
     assert cartography(values, groups=groups, fraction=0.1)["subsets"]["easy"] == []
-
-
-def test_epochs_of_training():
-    """MSciNLI: a group is a training example, its rows the epochs."""
-    epochs = np.array([[0.3, 0.9], [0.5, 0.9], [0.7, 0.9]])
-    result = cartography(epochs.ravel(), groups=np.tile([0, 1], 3))
-    assert result["groups"]["confidence"] == pytest.approx([0.5, 0.9])
-    assert result["groups"]["variability"] == pytest.approx([np.std([0.3, 0.5, 0.7]), 0])
 
 
 @pytest.mark.parametrize(

@@ -19,7 +19,7 @@ import yaml
 from command_line import WITHOUT_TRANSFORMERS
 from conftest import ROOT
 from nlihub.metrics import METRICS, functional
-from nlihub.metrics.bundle import BundleError, bundle, install_metrics
+from nlihub.metrics.bundle import BundleError, bundle
 from nlihub.metrics.functional import MetricInputError
 from nlihub.publishing.metrics import space_files
 
@@ -159,21 +159,6 @@ def test_numbers_beside_class_labels_are_those_classes():
         module.add_batch(predictions=[7, 0, 1, 1], references="r", groups=[1] * 4, data=turned)
 
 
-def test_a_refused_batch_leaves_no_label_set():
-    module = module_of("nli_report", labels=None)
-    module.add_batch(predictions=["x"], references=["x"])
-    dataset = labelled({"p": [0], "r": [0], "d": [0]}, {"p": ["e", "n"], "r": ["e", "n"]})
-    with pytest.raises(MetricInputError, match="those before have"):
-        module.add_batch(predictions="p", references="r", domains="d", data=dataset)
-    assert module.compute(labels=["x", "y"])["accuracy"] == 1.0
-
-
-def test_the_seed_given_at_the_start_counts():
-    module = module_of("pattern_accuracy", seed=3, confidence_level=0.9)
-    columns = COLUMNS["pattern_accuracy"] | {"other_predictions": [0] * 6}
-    assert "|seed:3|" in module.compute(**columns)["signature"]
-
-
 def test_batches_without_any_answer_fit_the_others():
     module, columns = module_of("pattern_accuracy"), COLUMNS["pattern_accuracy"]
     for answers in ([None] * 3, [0, 1, 2], [None] * 3):
@@ -203,27 +188,14 @@ def test_batches_of_probabilities_have_the_same_labels():
     assert module.compute()["confidence"] == 0.375
 
 
-def test_combine():
-    names = ["pattern_accuracy", "nli_report"]
-    combined = evaluate.combine(
-        {name: module_of(name, **OPTIONS[name]) for name in names}, force_prefix=True
-    )
-    at_once = combined.compute(**ROWS)
-    assert at_once["pattern_accuracy_pattern_accuracy"] == [1.0, 2 / 3]
-    assert at_once["nli_report_macro_f1"] == pytest.approx(expected("nli_report")["macro_f1"])
-    for batch in slices(ROWS, 2):
-        combined.add_batch(**batch)
-    assert {**combined.compute(), "nli_report_signature": None} == {
-        **at_once,
-        "nli_report_signature": None,
-    }
-
-
 def test_combine_hands_over_optional_columns_that_are_named():
     columns = COLUMNS["pattern_accuracy"]
-    combined = evaluate.combine([module_of("pattern_accuracy", columns=["categories"])])
+    module = module_of("pattern_accuracy", columns=["categories"], seed=3, confidence_level=0.9)
+    combined = evaluate.combine([module])
     combined.add_batch(**columns)
     assert list(combined.compute()["by_category"]) == [1, 2]
+    found = module.compute(**columns, other_predictions=[0] * 6)
+    assert "|seed:3|" in found["signature"]  # as given at the start
     with pytest.raises(TypeError, match="Unknown columns"):
         module_of("pattern_accuracy", columns=["domains"])
 
@@ -329,18 +301,6 @@ def test_by_name_offline_in_a_project_without_nlihub(tmp_path):
         )
         done = run_without_us(code, tmp_path, **home)
         assert done.stdout.split() == ["True"] * 4, done.stderr
-
-
-def test_installing_again_replaces_a_damaged_script(monkeypatch, tmp_path):
-    monkeypatch.setattr(evaluate.config, "HF_MODULES_CACHE", str(tmp_path))
-    monkeypatch.setattr("evaluate.loading.init_dynamic_modules", lambda: str(tmp_path))
-    scripts = install_metrics()
-    assert len(scripts) == 8
-    text = scripts[0].read_text()
-    scripts[0].write_text("broken")
-    assert install_metrics() == scripts
-    assert scripts[0].read_text() == text
-    assert {p.name for p in scripts[0].parent.iterdir()} == {"__init__.py", scripts[0].name}
 
 
 @pytest.mark.parametrize("name", METRICS)

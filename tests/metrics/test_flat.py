@@ -6,7 +6,7 @@ import evaluate
 import pytest
 from conftest import ROOT
 from nlihub.metrics import METRICS
-from nlihub.metrics.flat import flatten
+from nlihub.metrics.rows import flatten
 from test_evaluate_modules import COLUMNS, OPTIONS, ROWS, expected, module_of
 
 AGREE = """

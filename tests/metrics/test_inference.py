@@ -21,7 +21,6 @@ from nlihub.metrics.inference import (
     _student_quantile,
     compare_systems,
     confidence_intervals,
-    correct_by_holm,
 )
 from scipy import special, stats
 
@@ -122,7 +121,7 @@ def test_too_few_units_have_no_interval():
     assert "note" not in found
 
 
-@pytest.mark.parametrize("n_units", [4, 7, 11])
+@pytest.mark.parametrize("n_units", [4, 10])
 @pytest.mark.parametrize("r", [1, 3])
 def test_the_test_tries_all_exchanges(n_units, r):
     rng = np.random.default_rng(n_units)
@@ -166,9 +165,7 @@ def test_a_level_may_be_of_any_width():
 def test_many_equal_units_take_no_time():
     """A hundred thousand patterns that both systems solve, and three that one solves alone."""
     counts = np.array([100_000, 3])
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(inference, "_MAX_EXCHANGES", 1 << 20)
-        found = compared(mean_of([1, 1]), mean_of([1, 0]), counts)
+    found = compared(mean_of([1, 1]), mean_of([1, 0]), counts)
     assert found["p_value"] == pytest.approx(1 / 2**3)
 
 
@@ -178,6 +175,7 @@ def test_drawn_exchanges_agree_with_all():
     exact = compared(first, second)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(inference, "_MAX_EXCHANGES", 1)
+        patch.setattr(inference, "_MAX_SIGNS", 1 << 16)  # drawn in parts
         drawn = compared(first, second, n_resamples=100_000)
         again = compared(first, second, n_resamples=100_000)
     assert drawn == again
@@ -185,7 +183,7 @@ def test_drawn_exchanges_agree_with_all():
     assert drawn["interval"] == pytest.approx(exact["interval"], abs=0.01)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=25, deadline=None)
 @given(
     st.integers(5, 40),
     st.integers(0, 2**32 - 1),
@@ -209,29 +207,21 @@ def test_an_interval_leaves_out_0_where_the_test_rejects(n_units, seed, level, a
 
 
 @pytest.mark.parametrize(
-    ("metric", "scores", "options"),
+    ("metric", "scores"),
     [
-        (
-            pattern_accuracy,
-            ("pattern_accuracy", "accuracy", "area_under_curve"),
-            {"thresholds": 0.5},
-        ),
-        (
-            consistency,
-            ("consistency", "f1_positive", "f1_negative", "macro_f1"),
-            {"thresholds": 0.5},
-        ),
-        (nli_report, ("macro_f1", "accuracy"), {}),
+        (pattern_accuracy, ("pattern_accuracy", "accuracy", "area_under_curve")),
+        (consistency, ("consistency", "f1_positive", "f1_negative", "macro_f1")),
+        (nli_report, ("macro_f1", "accuracy")),
     ],
 )
-def test_standard_errors_are_those_of_leaving_out_one_group(metric, scores, options):
+def test_standard_errors_are_those_of_leaving_out_one_group(metric, scores):
     rng = np.random.default_rng(7)
     groups = np.repeat(np.arange(9), rng.integers(3, 8, 9))
     references = groups % 2 if metric is pattern_accuracy else np.arange(len(groups)) % 2
     right = rng.random(len(groups)) < 0.4 + 0.06 * groups
     predictions = np.where(right, references, 1 - references)
     rows = {"predictions": predictions, "references": references, "groups": groups}
-    options = {**options, "labels": ["a", "b"]}
+    options = {"labels": ["a", "b"]} | ({} if metric is nli_report else {"thresholds": 0.5})
     found = metric(**rows, **options, confidence_level=0.9)
     for score in scores:
         without = [
@@ -242,38 +232,7 @@ def test_standard_errors_are_those_of_leaving_out_one_group(metric, scores, opti
         assert found["standard_errors"][score] == pytest.approx(expected), score
 
 
-def test_one_number_has_one_interval_and_one_test():
-    """The area under the curve of equally large patterns is the accuracy, in every metric."""
-    rng = np.random.default_rng(5)
-    groups = np.repeat(np.arange(30), 12)
-    references = groups % 2
-    first, second = (
-        np.where(rng.random(360) < np.repeat(rng.random(30), 12), references, 1 - references)
-        for _ in range(2)
-    )
-    options = {"other_predictions": second, "confidence_level": 0.95}
-    found = pattern_accuracy(first, references, groups, **options)
-    others = [
-        consistency(first, references, groups, **options),
-        nli_report(first, references, groups=groups, labels=["a", "b"], **options),
-    ]
-    for kind in ("confidence_intervals", "comparison"):
-        assert found[kind]["accuracy"] == found[kind]["area_under_curve"]
-        for other in others:
-            assert other[kind]["accuracy"] == found[kind]["accuracy"]
-    assert others[0]["comparison"]["macro_f1"] == others[1]["comparison"]["macro_f1"]
-
-
-def test_memory_is_bounded():
-    """Many units, each of its own kind: signs are drawn in parts."""
-    rng = np.random.default_rng(0)
-    values = rng.random((2, 300_000))
-    low, high = interval_of(mean_of(values[0]))
-    assert 0.498 < low < high < 0.502
-    assert compared(*map(mean_of, values), n_resamples=60)["p_value"] > 0.01
-
-
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=40, deadline=None)
 @given(st.floats(-1, 6), st.floats(-0.3, 6), st.sampled_from([0.005, 0.025, 0.16, 0.9]))
 def test_quantiles_of_beta_are_those_of_scipy(a, b, share):
     a, b = 10**a, 10**b
@@ -297,7 +256,7 @@ def test_the_paired_t_test_is_that_of_scipy():
         assert found["difference"] == pytest.approx(first.mean() - other.mean())
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(st.floats(-8, 12).map(lambda power: 10**power), st.integers(1, 60) | st.integers(1, 5000))
 @example(0.0, 1)
 @example(1.0, 1)
@@ -348,9 +307,3 @@ def test_the_paired_t_test_without_variance():
 def test_scores_that_make_no_pairs_are_refused(scores, others):
     with pytest.raises(MetricInputError):
         paired_t_test(scores, others)
-
-
-def test_holm():
-    assert correct_by_holm([0.01, 0.04, None, 0.03]) == [0.03, 0.06, None, 0.06]
-    assert correct_by_holm([0.6, 0.7]) == [1.0, 1.0]
-    assert correct_by_holm([None]) == [None]

@@ -56,8 +56,11 @@ def compute(name, columns, **more):
 
 
 def permuted(name):
-    """The order of the rows does not matter."""
+    """The order of the rows does not matter, also with ids that are hashed and another system."""
     columns = inputs(name)
+    if name in ("pattern_accuracy", "consistency"):
+        columns["other_predictions"] = columns["predictions"][::-1].copy()
+        columns["groups"] = columns["groups"].astype(np.int64) * 10**15
     order = np.random.default_rng(1).permutation(N)
     moved = {key: column[order] for key, column in columns.items()}
     return compute(name, columns), compute(name, moved)
@@ -80,12 +83,6 @@ def duplicated(name):
     twice = {key: np.concatenate([column, column]) for key, column in columns.items()}
     pair = compute(name, columns), compute(name, twice)
     return tuple(without_counts(result) for result in pair)
-
-
-def repeated(name):
-    """The same call gives the same result: the seed decides."""
-    columns = inputs(name)
-    return compute(name, columns), compute(name, columns)
 
 
 def as_text(name):
@@ -114,7 +111,7 @@ def without_counts(value):
     return value
 
 
-EQUALITIES = [permuted, regrouped, duplicated, repeated, as_text]
+EQUALITIES = [permuted, regrouped, duplicated, as_text]
 
 
 def assert_same(first, second, path=""):
@@ -136,23 +133,10 @@ def assert_same(first, second, path=""):
 @pytest.mark.parametrize("equality", EQUALITIES, ids=lambda f: f.__name__)
 def test_equalities(name, equality):
     first, second = equality(name)
-    assert_same(first, second)
-
-
-@pytest.mark.parametrize("name", METRICS)
-def test_the_order_of_the_rows_does_not_matter_bit_for_bit(name):
-    first, second = permuted(name)
-    assert first == second
-
-
-@pytest.mark.parametrize("name", ["pattern_accuracy", "consistency"])
-def test_nor_with_ids_that_are_hashed_and_another_system(name):
-    columns = inputs(name)
-    columns["other_predictions"] = columns["predictions"][::-1].copy()
-    columns["groups"] = columns["groups"].astype(np.int64) * 10**15
-    order = np.random.default_rng(2).permutation(N)
-    moved = {key: column[order] for key, column in columns.items()}
-    assert compute(name, columns) == compute(name, moved)
+    if equality is duplicated:  # intervals and sums have other roundings
+        assert_same(first, second)
+    else:
+        assert json.dumps(first) == json.dumps(second)
 
 
 def test_bounds_and_monotonicity():
@@ -165,6 +149,14 @@ def test_bounds_and_monotonicity():
     cartography = compute("cartography", inputs("cartography"))["groups"]
     assert all(0 <= c <= 1 for c in cartography["confidence"])
     assert all(0 <= v <= 0.5 for v in cartography["variability"])
+
+
+@pytest.mark.parametrize("name", METRICS)
+def test_signatures(name):
+    version = import_module(f"nlihub.metrics.{name}.scoring").__dict__[f"{name.upper()}_VERSION"]
+    signature = compute(name, inputs(name))["signature"]
+    assert signature.startswith(f"{name}|version:{version}|")
+    assert signature.endswith("|intervals:korn-graubard|confidence:0.9")
 
 
 @pytest.mark.parametrize("name", METRICS)
@@ -191,15 +183,6 @@ def test_improving_a_sample_never_lowers_the_score(name):
     else:
         columns["predictions"][::7] = columns["references"][::7]
     assert np.all(np.greater_equal(compute(name, columns)[headline], before))
-
-
-@pytest.mark.parametrize("name", METRICS)
-def test_results_can_be_kept_as_json(name):
-    result = compute(name, inputs(name))
-    assert_same(json.loads(json.dumps(result)), json.loads(json.dumps(result)))
-    version = import_module(f"nlihub.metrics.{name}.scoring").__dict__[f"{name.upper()}_VERSION"]
-    assert result["signature"].startswith(f"{name}|version:{version}|")
-    assert result["signature"].endswith("|intervals:korn-graubard|confidence:0.9")
 
 
 def test_every_metric_is_in_the_table():

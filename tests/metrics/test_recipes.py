@@ -34,13 +34,7 @@ def test_compute_metrics_of_trainer(rows, tmp_path):
         model=transformers.AutoModelForSequenceClassification.from_pretrained(folder),
         args=transformers.TrainingArguments(
             str(tmp_path / "out"),
-            max_steps=2,
-            eval_strategy="steps",
-            eval_steps=1,
-            save_strategy="steps",
-            save_steps=1,
-            metric_for_best_model="macro_f1",
-            load_best_model_at_end=True,
+            max_steps=1,
             use_cpu=True,
             report_to="none",
         ),
@@ -52,8 +46,6 @@ def test_compute_metrics_of_trainer(rows, tmp_path):
     trainer.train()
     found = trainer.evaluate()
     trainer.log_metrics("eval", found)
-    trainer.save_metrics("eval", found)
-    assert trainer.state.best_metric == found["eval_macro_f1"]
     per_class = [found[f"eval_per_class/{label}/f1"] for label in LABELS]
     assert found["eval_macro_f1"] == pytest.approx(sum(per_class) / 4)
     assert 0 <= found["eval_pattern_accuracy"] <= 1

@@ -1,4 +1,4 @@
-"""Consistency thresholds as exact fractions, and the scores of groups at them."""
+"""Scores from counts: of classes in a confusion matrix, and of groups at exact thresholds."""
 
 import math
 from collections.abc import Sequence
@@ -10,14 +10,110 @@ from typing import Any
 import numpy as np
 
 from .inference import Ratio
-from .inputs.problems import Problems
+from .inputs import Problems
+
+#: What an absent class scores; signatures quote it.
+ABSENT_CLASS_POLICY = "0"
 
 #: Largest number of thresholds: a curve has fewer steps where groups have fewer samples.
 MAX_THRESHOLDS = 10_000
-#: In groups smaller than this, different shares of samples are different floats.
-_MAX_EXACT_SIZE = 2**26
 #: A float this near a fraction of so many digits stands for it: its rounding came from arithmetic.
 _NEAR, _DIGITS_OF_NEAR = Fraction(1, 10**12), 4
+
+
+def joint_counts(*columns: tuple[np.ndarray, int]) -> np.ndarray:
+    """Count the combinations of references, predictions and further columns of a metric.
+
+    Args:
+        *columns: The n integers of each column, and their bound: they are from 0 to bound - 1.
+
+    Returns:
+        Counts of shape ``(bound, bound, ...)``, one axis per column; they sum to n.
+    """
+    codes, shape = zip(*columns, strict=True)
+    cells = np.ravel_multi_index(codes, shape)
+    return np.bincount(cells, minlength=math.prod(shape)).reshape(shape)
+
+
+def distinct_rows(columns: Sequence[np.ndarray], bound: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return the combinations of values that occur, and how often each does.
+
+    Args:
+        columns: The n integers of each column, from 0 to bound - 1.
+        bound: One more than the largest possible integer.
+
+    Returns:
+        The sorted combinations, ``(len(columns), combinations)``, and counts, ``(combinations,)``.
+    """
+    n_cells = bound ** len(columns)
+    if n_cells <= max(2**16, len(columns[0])):
+        counts = joint_counts(*((codes, bound) for codes in columns)).ravel()
+        cells = np.flatnonzero(counts)
+        counts = counts[cells]
+    else:
+        packed = columns[0].astype(np.int64)
+        for codes in columns[1:]:
+            packed = packed * bound + codes.astype(np.int64)
+        cells, counts = np.unique(packed, return_counts=True)
+    return np.array(np.unravel_index(cells, (bound,) * len(columns))), counts
+
+
+def ratio(part: np.ndarray, whole: np.ndarray) -> np.ndarray:
+    """Return ``part / whole`` of counts whose shapes broadcast, and 0 where the whole is 0."""
+    zeros = np.zeros(np.broadcast(part, whole).shape)
+    found: np.ndarray = np.divide(part, whole, out=zeros, where=whole > 0)
+    return found
+
+
+def class_scores(confusion: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return precision, recall and F1 of every class from a confusion matrix.
+
+    Args:
+        confusion: Counts of samples by gold label, then by predicted label, ``(..., L, L + 1)``;
+            the last ones have no answer, which is no label.
+
+    Returns:
+        Three times ``(..., L)``, from 0 to 1, higher is better; 0 where the denominator is 0, so
+        an absent class scores 0.
+    """
+    right = np.diagonal(confusion, axis1=-2, axis2=-1)
+    n_predictions, n_references = confusion.sum(axis=-2)[..., :-1], confusion.sum(axis=-1)
+    f1 = ratio(*f1_parts(confusion))
+    return ratio(right, n_predictions), ratio(right, n_references), f1
+
+
+def f1_parts(confusion: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return numerator and denominator of every class's F1, ``(..., L)`` each.
+
+    Args:
+        confusion: Counts of samples by gold label, then by predicted label, ``(..., L, L + 1)``;
+            the last ones have no answer.
+    """
+    right = np.diagonal(confusion, axis1=-2, axis2=-1)
+    return 2 * right, confusion.sum(axis=-2)[..., :-1] + confusion.sum(axis=-1)
+
+
+def class_ratios(
+    units: np.ndarray, names: Sequence[str | int], *, are_samples: bool = False
+) -> dict[str, Any]:
+    """Return ``macro_f1``, ``accuracy`` and the F1 of each class as ratios over units.
+
+    Args:
+        units: Samples of each unit by gold label, then by predicted label or no answer,
+            ``(units, L, L + 1)``.
+        names: The L labels.
+        are_samples: Whether each unit is a sample.
+    """
+    f1 = f1_parts(units)
+    n_right = np.trace(units, axis1=1, axis2=2)[:, None]
+    return {
+        "macro_f1": Ratio(*f1),
+        "accuracy": Ratio(n_right, units.sum(axis=(1, 2))[:, None], are_samples),
+        "per_class": {
+            name: {"f1": Ratio(f1[0][:, i : i + 1], f1[1][:, i : i + 1])}
+            for i, name in enumerate(names)
+        },
+    }
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,13 +271,7 @@ def solved_curve(n_correct: np.ndarray, n_samples: np.ndarray, name: str) -> dic
         ``thresholds``, ascending from 0 to 1, and under ``name`` the share of groups at each, from
         0 to 1. Between two thresholds the share is that of the upper one.
     """
-    if n_samples.max() < _MAX_EXACT_SIZE:
-        # a/b and c/d differ by at least 1/(b*d) > 2**-52, so they differ as floats too.
-        shares = n_correct / n_samples
-    else:
-        pairs = zip(n_correct.tolist(), n_samples.tolist(), strict=True)
-        shares = np.array([float(Fraction(*pair)) for pair in pairs])
-    values, counts = np.unique(shares, return_counts=True)
+    values, counts = np.unique(n_correct / n_samples, return_counts=True)
     at_least = np.cumsum(counts[::-1])[::-1]
     thresholds, n_solved = values.tolist(), at_least.tolist()
     if thresholds[0] != 0:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+import numpy.typing as npt
 
 from ...loaders.corpora.abstracts.mechanism_records import MARKER
 from ...loaders.errors import UnmeasuredError
@@ -230,8 +231,8 @@ def _quantiles(values: Sequence[float], n_digits: int) -> Quantiles | None:
     """Return five quantiles among the values, so that numbers of words stay whole."""
     if not values:
         return None
-    found = np.quantile(values, _QUANTILES, method="nearest")
-    return tuple(round(float(value), n_digits) for value in found)
+    found: npt.NDArray[np.float64] = np.quantile(values, _QUANTILES, method="nearest")
+    return tuple(round(value, n_digits) for value in found.tolist())
 
 
 def marked_words(text: str) -> list[str]:

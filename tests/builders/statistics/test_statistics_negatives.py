@@ -64,6 +64,7 @@ def test_distances_by_category(tmp_path):
     assert (lpr.words, lpr.share) == ((1, 1, 1, 1, 1), (12.5, 12.5, 12.5, 33.3, 33.3))
     assert (found["SEN"].words, found["SEN"].share) == ((2,) * 5, (25.0,) * 5)
     assert found["GEN"].words == (1,) * 5  # to the nearest of two
+    assert all(type(n) is int for n in lpr.words)  # numbers of words stay whole in JSON
     shown = show_survey(BioNLI.SPEC, survey(BuiltVersion(tmp_path / "bionli")))
     assert "## Negatives beside their positives" in shown
     assert "| SEN | 1 | 0 | 0 | 0 of 1 | 2 / 2 / 2 / 2 / 2 | 25 / 25 / 25 / 25 / 25 |" in shown

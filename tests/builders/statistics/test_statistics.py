@@ -187,8 +187,7 @@ def test_memory_does_not_grow_with_the_rows(tmp_path):
     from pathlib import Path
     from nlihub.builders.statistics.texts import describe_texts
     from nlihub.builders.versions.row_tables import sample_rows
-    from nlihub.builders.versions.row_tables import sample_rows
-
+    from nlihub.builders.versions.version import BuiltVersion
     version = BuiltVersion(Path({str(version.folder)!r}))
     sample_rows(version, "default", ["train"], ["hypothesis"], 10)
     """

@@ -185,8 +185,10 @@ def test_what_makes_no_sense_is_refused(version, tmp_path):
     files = answer(batch, tmp_path / "a", lambda *_: "no")
     nlihub.annotation.import_answers(tmp_path / "b", files)
     changed = build_rows(tmp_path / "c", BioNLI.SPEC, {"train": rows_of(10, "z")}).folder
-    with pytest.raises(AnnotationError, match="the version that the batches were drawn from"):
+    with pytest.raises(AnnotationError, match="the version that the batches were") as caught:
         sample(changed)
+    told = str(caught.value)
+    assert "has another text now" in told and "is not in the version" in told
     with pytest.raises(UsageError, match="has no patterns"):
         nlihub.annotation.review(tmp_path / "b", min_agreement=0.5)
 

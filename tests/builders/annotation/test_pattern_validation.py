@@ -273,6 +273,7 @@ def test_patterns_by_hand(version, tmp_path):
     nlihub.annotation.import_answers(tmp_path / "half", sheets)
     half = nlihub.annotation.review(tmp_path / "half")
     assert (half.unanimous.before.of, half.problems, half.to_remove) == (0, {"kept": 72}, [])
+    assert {one.agreement.of for one in half.patterns.values()} == {0}
     strict = nlihub.annotation.review(tmp_path / "batches", min_agreement=0.8)
     assert strict.patterns["3p"].status == "low agreement"
     loose = nlihub.annotation.review(tmp_path / "batches", min_agreement=0)

@@ -162,12 +162,12 @@ def _predictions():
 
 
 def _sheets():
-    rows = ["key,premise,hypothesis,label,comment", "k1,A fox.,It runs.,neutral,"]
+    rows = ["id,premise,hypothesis,answer,comment", "k1,A fox.,It runs.,neutral,"]
     sheet = "\r\n".join([*rows, "k2,A hen.,It runs.,,x"])
-    texts = {"key": "k1", "premise": "A fox.", "hypothesis": "It runs."}
-    choice = {"from_name": "label", "type": "choices", "value": {"choices": ["neutral"]}}
+    texts = {"pair": "k1", "premise": "A fox.", "hypothesis": "It runs."}
+    choice = {"from_name": "answer", "type": "choices", "value": {"choices": ["neutral"]}}
     task = {"id": 1, "data": texts, "annotations": [{"completed_by": 1, "result": [choice]}]}
-    flat = [{**texts, "label": "neutral", "annotator": 1, "id": 1}]
+    flat = [{**texts, "answer": "neutral", "annotator": 1, "id": 1, "lead_time": 2.5}]
     files = {
         "annotator-1.csv": sheet.encode("utf-8-sig"),
         "a.json": json.dumps([task, task]).encode(),

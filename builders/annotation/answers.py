@@ -89,12 +89,9 @@ def read_answers(folder: Path, batches: Sequence[Batch]) -> Answers:
     items = {key: item for batch in batches for key, item in batch.items.items()}
     try:
         stored = _read_stored(folder)
-        by_key = {
-            key: {
-                name: cells[ANSWER] for name, cells in stored.get(key, {}).items() if cells[ANSWER]
-            }
-            for key in items
-        }
+        by_key: dict[str, dict[str, str]] = {key: {} for key in items}
+        for key, given in stored.items():
+            by_key[key] = {name: cells[ANSWER] for name, cells in given.items() if cells[ANSWER]}
         completions = settle_completions(items, stored)
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         problem = f"not as it was written: {type(error).__name__} {error}"
@@ -166,8 +163,7 @@ def import_files(folder: Path, batches: Sequence[Batch], files: Sequence[Path]) 
 
 def _read_stored(folder: Path) -> _Stored:
     path = folder / ANSWERS_FILE
-    stored: _Stored = parse_json(path.read_bytes()) if path.is_file() else {}
-    return stored
+    return parse_json(path.read_bytes()) if path.is_file() else {}
 
 
 def read_answer_file(path: Path, batch: Batch) -> Entries:

@@ -46,12 +46,10 @@ MIN_AGREEMENT = 2 / 3
 #: Up to so many annotators every combination of mappings is tried.
 MAX_EXHAUSTIVE = 5
 
-#: By point of the scale, its label.
-Mapped = dict[str, str]
 _LABELS = {"F": "contradiction", "N": "neutral", "T": "entailment"}
 _POINTS = {"2-1-2": "FFNTT", "1-2-2": "FNNTT", "2-2-1": "FFNNT", "1-3-1": "FNNNT"}
 #: The mappings to choose from, by the number of points that are false, unknown and true.
-MAPPINGS: dict[str, Mapped] = {
+MAPPINGS: dict[str, dict[str, str]] = {
     name: {point: _LABELS[letter] for point, letter in zip(SCALE, letters, strict=True)}
     for name, letters in _POINTS.items()
 }
@@ -71,7 +69,7 @@ class AnnotatorScale:
         answers: How often they gave each answer: the points of the scale, ``difficult``, ``skip``.
     """
 
-    mapping: Mapped
+    mapping: Mapping[str, str]
     answers: Mapping[str, int]
 
 

@@ -168,8 +168,7 @@ def sample_negatives(
     Source: BioNLI, section 3.5: 25 negatives each of GEN and GEN-ND, judged by two experts. The
         controls, and that mechanisms come once where they can, are ours.
     """
-    built = BuiltVersion(local_path(version)).require_whole()
-    _check_labels(built, BIONLI_LABELS, "a version with adversarial negatives")
+    built = _open(version, BIONLI_LABELS, "a version with adversarial negatives")
     rows = []
     for row in read_rows(built, built.main_config, _COLUMNS):
         if row["label"] == "entailment":
@@ -226,8 +225,7 @@ def sample_patterns(
     Source: SpaceNLI, section 3.1: a 5-point scale, ``difficult`` and ``skip``; three annotators and
         three random problems of each pattern.
     """
-    built = BuiltVersion(local_path(version)).require_whole()
-    _check_labels(built, PATTERN_LABELS, "a version that was drawn from patterns")
+    built = _open(version, PATTERN_LABELS, "a version that was drawn from patterns")
     rows = [{**row, "kind": row["group"]} for row in read_rows(built, built.main_config, _COLUMNS)]
     if any(row["group"] is None for row in rows):
         raise UsageError(
@@ -388,12 +386,15 @@ def _rank(rows: Iterable[_Row], seed: int, purpose: str) -> list[_Row]:
     return sorted(rows, key=lambda row: keyed_hash(row["id"], str(seed), purpose))
 
 
-def _check_labels(version: BuiltVersion, labels: Sequence[str], what: str) -> None:
-    if tuple(version.manifest.labels) != tuple(labels):
+def _open(version: PathLike, labels: Sequence[str], what: str) -> BuiltVersion:
+    """Open a whole version that has these labels."""
+    built = BuiltVersion(local_path(version)).require_whole()
+    if tuple(built.manifest.labels) != tuple(labels):
         raise UsageError(
-            f"{version.folder} has the labels {', '.join(version.manifest.labels)}; expected "
+            f"{built.folder} has the labels {', '.join(built.manifest.labels)}; expected "
             f"{', '.join(labels)}, as {what} has."
         )
+    return built
 
 
 def read_rows(

@@ -1,7 +1,8 @@
 """Count negatives by mechanism, and compare them with the positives that they were made from."""
 
+import re
 from collections import Counter, defaultdict
-from collections.abc import Hashable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -11,13 +12,14 @@ from ...loaders.corpora.abstracts.mechanism_records import MARKER
 from ...loaders.errors import UnmeasuredError
 from ...loaders.releases.bionli import LABELS
 from ..versions.row_tables import RowTables
-from .texts import split_tokens
+from .texts import TOKEN
 
 #: Maximal number of negatives of a category whose distance is measured.
 MAX_ROWS = 2_000
 _NEGATIVE, _POSITIVE = range(len(LABELS))
 _CATEGORY = "coalesce(nullif(category, ''), 'none')"
 _QUANTILES = (0, 0.25, 0.5, 0.75, 1)
+_MARKED_TOKEN = re.compile(f"{MARKER.pattern}|{TOKEN.pattern}")
 
 #: Share of the mechanisms of a split, in percent, that have negatives of so many categories, by
 #: dataset, config and split (BioNLI, section 3.4, on its Figure 1; 39 is "about 39 %").
@@ -146,7 +148,8 @@ def describe_negatives(tables: RowTables, config: str) -> tuple[CategoryNegative
     n_without: Counter[str] = Counter()
     for name, hypothesis, positives in _draw_negatives(tables, config, original):
         if positives:
-            changes[name].append(min(_distance(hypothesis, text) for text in positives))
+            words = marked_words(hypothesis)
+            changes[name].append(min(_compare(words, marked_words(text)) for text in positives))
         else:
             n_without[name] += 1
     if not repeats:
@@ -219,8 +222,7 @@ def _draw_negatives(
     )
 
 
-def _distance(negative: str, positive: str) -> tuple[int, float]:
-    one, other = marked_words(negative), marked_words(positive)
+def _compare(one: Sequence[str], other: Sequence[str]) -> tuple[int, float]:
     n_changes = count_word_changes(one, other)
     return n_changes, 100 * n_changes / max(len(one), len(other), 1)
 
@@ -239,41 +241,23 @@ def marked_words(text: str) -> list[str]:
     >>> marked_words("The <re> ABA <er>-induced rise.")
     ['the', '<re>', 'aba', '<er>', '-', 'induced', 'rise', '.']
     """
-    words = []
-    end = 0
-    for marker in MARKER.finditer(text):
-        words += [*split_tokens(text[end : marker.start()]), marker[0]]
-        end = marker.end()
-    return words + split_tokens(text[end:])
+    return _MARKED_TOKEN.findall(text.lower())
 
 
-def count_word_changes(one: Sequence[Hashable], other: Sequence[Hashable]) -> int:
+def count_word_changes(one: Sequence[str], other: Sequence[str]) -> int:
     """Count the words to insert, delete or replace to turn one sentence into another.
 
     Source: Levenshtein (1966), "Binary codes capable of correcting deletions, insertions and
-        reversals"; computed a row at a time in the bits of a number, as Hyyrö (2003), "A
-        bit-vector algorithm for computing Levenshtein and Damerau edit distances", does.
+        reversals".
 
     >>> count_word_changes("foxes calm hens".split(), "hens calm foxes".split())
     2
     """
-    if not one:
-        return len(other)
-    places: dict[Hashable, int] = {}
-    for place, word in enumerate(one):
-        places[word] = places.get(word, 0) | 1 << place
-    every, last = (1 << len(one)) - 1, 1 << (len(one) - 1)
-    # Where the distance grows, and where it shrinks, from one prefix of ``one`` to the next.
-    grows, shrinks, distance = every, 0, len(one)
-    for word in other:
-        same = places.get(word, 0)
-        diagonal = (((same & grows) + grows) ^ grows) | same | shrinks
-        more = shrinks | (every & ~(diagonal | grows))
-        less = diagonal & grows
-        distance += bool(more & last) - bool(less & last)
-        more, less = more << 1 | 1, less << 1
-        grows = less | ~(diagonal | more)
-        shrinks = diagonal & more
-        grows &= every
-        shrinks &= every
-    return distance
+    above = list(range(len(other) + 1))
+    for number, word in enumerate(one, 1):
+        row = [number]
+        for place, another in enumerate(other):
+            replaced = above[place] + (word != another)
+            row.append(min(replaced, above[place + 1] + 1, row[place] + 1))
+        above = row
+    return above[-1]

@@ -131,13 +131,9 @@ def measure_probe(version: BuiltVersion) -> dict[str, Any]:
         "config": config,
         "rows": probe.rows,
         "macro_f1": [score.value, list(score.interval or ()), score.chance],
-        "labels": _list_recalls(probe.labels),
-        "categories": _list_recalls(probe.categories),
+        "labels": {one.part: [one.rows, one.right, one.of_others] for one in probe.labels},
+        "categories": {one.part: [one.rows, one.right, one.of_others] for one in probe.categories},
     }
-
-
-def _list_recalls(parts: Sequence[PartScore]) -> dict[str, list[float]]:
-    return {one.part: [one.rows, one.right, one.of_others] for one in parts}
 
 
 def probe_hypotheses(version: BuiltVersion, config: str) -> Probe:

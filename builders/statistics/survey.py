@@ -71,7 +71,6 @@ def survey(
         by: Columns to count rows and groups by; ``A+B`` crosses two.
 
     Raises:
-        MissingExtraError: A parser is given, and NLTK is not installed.
         OutputError: Memory or the disk is full.
         ParserError: The parser cannot be reached, does not answer in time, or not in the format of
             CoreNLP.
@@ -115,21 +114,20 @@ def survey(
 
 def show_survey(spec: DatasetSpec, survey: Survey) -> str:
     """Show a survey of a dataset in Markdown: the card's statistics, then the papers' tables."""
-    sections = [statistics_block(spec, survey)]
-    sections += _show_rows(spec, survey)
+    sections = [statistics_block(spec, survey), *_show_rows(spec, survey)]
     for name, counts in groupby(survey.counts, key=lambda count: count.by):
         sections += [f"## Rows by {name}", _show_counts(list(counts))]
-    sections += _show_texts(survey.texts)
-    if survey.vocabularies:
-        sections += _show_vocabularies(survey.vocabularies)
-    if survey.negatives:
-        sections += _show_negatives(survey.negatives)
-    if survey.possible_negatives:
-        sections += _show_possible_negatives(survey.possible_negatives)
-    if survey.parses:
-        sections += _show_parses(survey.parses)
-    if survey.probe:
-        sections += _show_probe(survey.probe)
+    tables: dict[str, Callable[[Any], Iterator[str]]] = {
+        "texts": _show_texts,
+        "vocabularies": _show_vocabularies,
+        "negatives": _show_negatives,
+        "possible_negatives": _show_possible_negatives,
+        "parses": _show_parses,
+        "probe": _show_probe,
+    }
+    for name, show in tables.items():
+        if found := getattr(survey, name):
+            sections += show(found)
     if survey.unmeasured:
         lines = (f"- {name}: not measured: {why}" for name, why in survey.unmeasured.items())
         sections.append("\n".join(lines))

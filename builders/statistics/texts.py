@@ -30,7 +30,7 @@ from ..core.schema import TEXTS
 from ..versions.version import BuiltVersion
 
 # A mark between letters or digits belongs to the word: "state-of-the-art", "3.5", "e.g", "model's".
-_TOKEN = re.compile(r"\w+(?:[-.,/:'\u2019]+\w+)*|[^\w\s]")
+TOKEN = re.compile(r"\w+(?:[-.,/:'\u2019]+\w+)*|[^\w\s]")
 _WORD = re.compile(r"[^\W\d_]{2,}")
 
 #: Words of premise and hypothesis, overlap in percent, share of S roots in percent of each.
@@ -72,7 +72,7 @@ def split_tokens(text: str) -> list[str]:
     >>> split_tokens("BERT's state-of-the-art F1 (92.5), e.g. in [3].")[:8]
     ["bert's", 'state-of-the-art', 'f1', '(', '92.5', ')', ',', 'e.g']
     """
-    return _TOKEN.findall(text.lower())
+    return TOKEN.findall(text.lower())
 
 
 def find_overlap(premise: Sequence[str], hypothesis: Sequence[str]) -> float:

@@ -144,7 +144,7 @@ def stats(
         probe: Whether to train a hypothesis-only probe too, which warns of artefacts. It needs
             ``nlihub[baselines]``; without it the answer says that it was not measured.
         parser: Address of a CoreNLP server, ``http://localhost:9000``, to measure how many
-            sentences parse as such; needs ``nlihub[baselines]``.
+            sentences parse as such.
         by: Columns to count rows and groups by, such as ``category``; ``A+B`` crosses two.
 
     Returns:
@@ -153,7 +153,6 @@ def stats(
 
     Raises:
         UnknownNameError: There is neither such a dataset nor such a folder, nor such a column.
-        MissingExtraError: A parser is named, and NLTK is not installed.
         ParserError: The parser cannot be reached, or does not answer as it should.
     """
     version = open_version(name, folder=folder, configs=configs, splits=splits)

@@ -1,7 +1,7 @@
 """Commands for tasks for people: pairs, negatives, patterns, errors."""
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -186,16 +186,16 @@ def build_command(
 def _show(batches: Path, min_agreement: float | None, as_json: bool) -> None:
     from .. import annotation
     from ..builders.annotation.agreement import CodeTally, Quality, Review, to_json
+    from ..builders.annotation.pattern_labels import PatternValidation
 
+    shown: Mapping[type, Callable[[Any], Iterator[str]]] = {
+        CodeTally: _codes_as_text,
+        Review: _review_as_text,
+        Quality: _quality_as_text,
+        PatternValidation: _patterns_as_text,
+    }
     found = annotation.review(batches, min_agreement=min_agreement)
-    if isinstance(found, CodeTally):
-        answer(to_json(found), as_json, lambda: "\n".join(_codes_as_text(found)))
-    elif isinstance(found, Review):
-        answer(to_json(found), as_json, lambda: "\n".join(_review_as_text(found)))
-    elif isinstance(found, Quality):
-        answer(to_json(found), as_json, lambda: "\n".join(_quality_as_text(found)))
-    else:
-        answer(to_json(found), as_json, lambda: "\n".join(_patterns_as_text(found)))
+    answer(to_json(found), as_json, lambda: "\n".join(shown[type(found)](found)))
 
 
 def _quality_as_text(found: "Quality") -> Iterator[str]:

@@ -13,7 +13,7 @@ from nlihub.builders.annotation.batch import Item, read_batches, write_batch
 from nlihub.builders.annotation.questions import ERROR, read_coding_scheme
 from nlihub.builders.annotation.sheets import read_sheet
 from nlihub.builders.annotation.task import import_answers, review
-from nlihub.loaders.errors import AnnotationError, UsageError
+from nlihub.loaders.errors import AnnotationError
 
 SCHEME = {
     "abbreviation": "A name is abbreviated.",
@@ -66,27 +66,15 @@ def test_a_coding_scheme_is_read_in_its_order(tmp_path):
     path = tmp_path / "codes.csv"
     path.write_text("code;description\nb  b;Second\na;First, \n\n", encoding="utf-8-sig")
     assert list(read_coding_scheme(path).items()) == [("b b", "Second"), ("a", "First,")]
-
-
-def test_the_scheme_of_the_docstring_can_be_read(tmp_path):
     text = re.search(r"( {8}code,description\n(?: {8}.*\n)+)", read_coding_scheme.__doc__)[1]
-    path = tmp_path / "codes.csv"
     path.write_text(re.sub("(?m)^ {8}", "", text))
-    assert list(read_coding_scheme(path)) == [
-        "multiple pieces of information",
-        "abbreviation",
-        "unrelated information",
-        "mechanism mix up",
-        "noun phrase mix up",
-        "entity similarity",
-    ]
+    assert len(read_coding_scheme(path)) == 6
 
 
 @pytest.mark.parametrize(
     ("content", "problem"),
     [
         ("code,description\na,b\n", "one code; expected two or more"),
-        ("code,description\n", "no code; expected two or more"),
         ("code,text\na,b\n", ":1: no column description"),
         ("code,description\na,b\nA,c\n", ":3: the code 'A' occurs twice"),
         ('code,description\na,b\n"c;d",e\n', ":3: the code 'c;d' has a ;"),
@@ -107,17 +95,10 @@ def test_malformed_coding_schemes(tmp_path, content, problem):
 @pytest.mark.parametrize(
     ("cell", "codes", "problem"),
     [
-        ("", "", ""),
         ("  ", "", ""),
         (" Abbreviation ", "abbreviation", ""),
         ("mechanism mix up;ABBREVIATION", "mechanism mix up; abbreviation", ""),
-        (
-            "abbr",
-            "",
-            "the answer 'abbr' is unknown; expected abbreviation, entity similarity, mechanism",
-        ),
-        ("abbreviation; huh", "", "the answer 'huh' is unknown"),
-        ("; abbreviation", "", "has a blank code"),
+        ("abbreviation; huh", "", "the answer 'huh' is unknown; expected abbreviation, entity sim"),
         ("abbreviation;", "", "has a blank code"),
         ("abbreviation; Abbreviation", "", "gives a code twice"),
     ],
@@ -131,13 +112,9 @@ def test_cells_of_codes(cell, codes, problem):
 def test_coders_see_the_error_and_no_id(tmp_path):
     made = write(tmp_path / "e")
     assert read_batches(tmp_path / "e") == [made]
-    assert sorted(path.name for path in made.sheets.iterdir()) == [
-        "coder-1-b001.csv",
-        "coder-2-b001.csv",
-        "instructions.md",
-        "labels.xml",
-        "tasks.json",
-    ]
+    names = {path.name for path in made.sheets.iterdir()}
+    coders = {"coder-1-b001.csv", "coder-2-b001.csv"}
+    assert names == {*coders, "instructions.md", "labels.xml", "tasks.json"}
     columns = ("id", "premise", "hypothesis", "gold", "prediction", "category", "answer")
     orders = []
     for coder in made.people:
@@ -175,24 +152,12 @@ def test_the_tally(tmp_path):
     found = import_codes(made, files)
     assert found == review(made.folder.parent)
     assert (found.n_errors, found.n_uncoded) == (6, 2)
-    assert found.codes == {
-        "abbreviation": Share(4, 6),
-        "entity similarity": Share(1, 6),
-        "mechanism mix up": Share(1, 6),
-    }
+    assert found.codes == dict(zip(SCHEME, (Share(4, 6), Share(1, 6), Share(1, 6)), strict=True))
     assert [share.n for share in found.further.values()] == [0, 1, 1]
     # Errors 1 and 3 are "yes", 2 and 4 are "no".
     assert found.by["label"] == {
-        "no": {
-            "abbreviation": Share(2, 3),
-            "entity similarity": Share(1, 3),
-            "mechanism mix up": Share(0, 3),
-        },
-        "yes": {
-            "abbreviation": Share(2, 3),
-            "entity similarity": Share(0, 3),
-            "mechanism mix up": Share(1, 3),
-        },
+        "no": dict(zip(SCHEME, (Share(2, 3), Share(1, 3), Share(0, 3)), strict=True)),
+        "yes": dict(zip(SCHEME, (Share(2, 3), Share(0, 3), Share(1, 3)), strict=True)),
     }
     assert list(found.by) == ["label", "category"]
     assert list(found.by["category"]) == ["", "C0", "C1", "C2"]
@@ -204,14 +169,6 @@ def test_the_tally(tmp_path):
     plain = to_json(found)
     assert plain["codes"]["abbreviation"] == {"n": 4, "of": 6, "value": 4 / 6}
     assert json.loads(json.dumps(plain)) == plain
-
-
-def test_one_coder_has_no_agreement(tmp_path):
-    made = write(tmp_path / "e", n_coders=1)
-    files = fill(made, tmp_path / "filled", {"coder-1": {1: "abbreviation"}})
-    found = import_codes(made, files)
-    assert to_json(found)["kappa"] is None
-    assert (found.same_main.of, found.n_uncoded) == (0, 5)
 
 
 def test_codes_from_label_studio(tmp_path):
@@ -241,27 +198,10 @@ def test_codes_from_label_studio(tmp_path):
         assert found.codes["abbreviation"] == Share(3, 3)
         assert [share.n for share in found.further.values()] == [0, 1, 1]
         assert (found.same_main, found.n_uncoded) == (Share(1, 1), 4)
-    for wrong in (3, {"choices": 3}, [4]):
-        path.write_text(json.dumps([{**mins[0], "further": wrong}]))
-        with pytest.raises(AnnotationError, match="task 1"):
-            import_codes(made, [path])
-    path.write_text(json.dumps([{**mins[0], "answer": "", "further": "abbreviation"}]))
-    with pytest.raises(AnnotationError, match="has a blank code"):
+    wrong = [{**mins[0], "further": {"choices": 3}}, {**mins[1], "answer": "", "further": "x"}]
+    path.write_text(json.dumps(wrong))
+    with pytest.raises(AnnotationError, match=r"(?s)task 1: not as.*task 2: .*has a blank code"):
         import_codes(made, [path])
-
-
-def test_sheets_that_are_refused(tmp_path):
-    made = write(tmp_path / "e")
-    (sheet,) = fill(made, tmp_path / "filled", {"coder-1": {1: "abbreviated", 2: "x"}})
-    lines = {row["id"]: line for line, row in read_sheet(sheet, ("id",))[0]}
-    with pytest.raises(AnnotationError, match="Nothing was imported") as caught:
-        import_codes(made, [sheet])
-    for place, code in ((1, "abbreviated"), (2, "x")):
-        line = lines[list(made.items)[place - 1]]
-        told = f"coder-1-b001.csv:{line}: the answer {code!r} is unknown; expected abbreviation, "
-        assert told in str(caught.value)
-    with pytest.raises(UsageError, match="no pair is answered"):
-        import_codes(made, [made.sheets / "coder-1-b001.csv"])
 
 
 def test_the_command(tmp_path):
@@ -281,5 +221,6 @@ def test_the_command(tmp_path):
     shown = json.loads(run_command("annotate", "review", made.folder.parent, "--json").stdout)
     assert shown == to_json(review(made.folder.parent))
     assert shown["kappa"] is None  # all gave one code
-    done = run_command("annotate", "review", tmp_path)
-    assert (done.returncode, done.stdout) == (2, "")
+    alone = write(tmp_path / "alone", n_coders=1)
+    found = import_codes(alone, fill(alone, tmp_path / "one", {"coder-1": {1: "abbreviation"}}))
+    assert (found.kappa, found.same_main.of, found.n_uncoded) == (None, 0, 5)

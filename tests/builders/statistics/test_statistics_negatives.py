@@ -1,7 +1,5 @@
 """Negatives beside their positives: distances, and what is there twice."""
 
-import random
-
 import pytest
 from nlihub.builders.bionli import BioNLI
 from nlihub.builders.scinli import SciNLI
@@ -36,31 +34,14 @@ def describe(folder, splits):
     return {each.category: each for each in found}
 
 
-def slow_distance(one, other):
-    """The textbook table."""
-    above = list(range(len(other) + 1))
-    for number, word in enumerate(one, 1):
-        here = [number]
-        for place, another in enumerate(other, 1):
-            here.append(min(above[place] + 1, here[-1] + 1, above[place - 1] + (word != another)))
-        above = here
-    return above[-1]
-
-
-def test_the_distance_is_that_of_the_table():
-    rng = random.Random(1)
-    for _ in range(3_000):
-        one, other = ("".join(rng.choices("abcd", k=rng.randrange(9))) for _ in range(2))
-        assert count_word_changes(one, other) == slow_distance(one, other), (one, other)
+def test_words_changed_by_hand():
+    swapped = marked_words("<el> Rain <le> calms <re> foxes <er>.")
+    assert count_word_changes(marked_words(POSITIVE), swapped) == 4
+    assert marked_words("x<re>y") == ["x", "<re>", "y"]
     long = [str(number) for number in range(150)]
     assert count_word_changes(long, long[75:] + long[:75]) == 150
     assert count_word_changes(long, [*long[:70], "new", *long[71:]]) == 1
-
-
-def test_a_marker_is_one_word():
-    swapped = "<el> Rain <le> calms <re> foxes <er>."
-    assert count_word_changes(marked_words(POSITIVE), marked_words(swapped)) == 4
-    assert marked_words("x<re>y") == ["x", "<re>", "y"]
+    assert (count_word_changes("", "ab"), count_word_changes("sitting", "kitten")) == (2, 3)
 
 
 def test_distances_by_category(tmp_path):
@@ -83,6 +64,7 @@ def test_distances_by_category(tmp_path):
     assert (lpr.words, lpr.share) == ((1, 1, 1, 1, 1), (12.5, 12.5, 12.5, 33.3, 33.3))
     assert (found["SEN"].words, found["SEN"].share) == ((2,) * 5, (25.0,) * 5)
     assert found["GEN"].words == (1,) * 5  # to the nearest of two
+    assert all(type(n) is int for n in lpr.words)  # numbers of words stay whole in JSON
     shown = show_survey(BioNLI.SPEC, survey(BuiltVersion(tmp_path / "bionli")))
     assert "## Negatives beside their positives" in shown
     assert "| SEN | 1 | 0 | 0 | 0 of 1 | 2 / 2 / 2 / 2 / 2 | 25 / 25 / 25 / 25 / 25 |" in shown
@@ -122,8 +104,9 @@ def test_some_of_each_category_are_drawn(tmp_path, monkeypatch):
 
 
 def test_what_has_no_negatives(tmp_path):
-    version = build_rows(tmp_path / "a", SciNLI.SPEC, {"test": [{"label": "neutral"}]})
-    assert "labels are not" in survey(version).unmeasured["negatives"]
+    found = survey(build_rows(tmp_path / "a", SciNLI.SPEC, {"test": [{"label": "neutral"}]}))
+    assert "labels are not" in found.unmeasured["negatives"]
+    assert found.possible_negatives == ()
     version = build_rows(
         tmp_path / "b", BioNLI.SPEC, {"test": [row("positive", "A.")], "train": []}
     )
@@ -156,10 +139,3 @@ def test_mechanisms_by_the_number_of_categories_of_their_negatives(tmp_path):
     assert "| split | categories | mechanisms | mechanisms % |" in shown
     assert "| validation | 3 | 2 | 50.0 (35.1) |" in shown
     assert "| validation | 5 | 0 | 0.0 |" in shown
-
-
-def test_a_training_set_says_nothing_of_possible_negatives(tmp_path):
-    version = build_rows(tmp_path / "a", BioNLI.SPEC, {"train": [row("SEN", "x")]})
-    assert measure(version, count_possible_negatives) == ()
-    version = build_rows(tmp_path / "b", SciNLI.SPEC, {"test": [{"label": "neutral"}]})
-    assert measure(version, count_possible_negatives) == ()

@@ -239,6 +239,8 @@ def _read(path: Path, *_: int) -> HarnessLog | None:
         raise
     except _DAMAGE as error:
         reason = str(error) if isinstance(error, ValueError) else repr(error)
+        if isinstance(error, KeyError):
+            reason = f"{error} is missing"
         raise PredictionsError(
             f"{path.name} is no log of a task of nlihub, or is damaged ({reason})."
         ) from None
@@ -288,7 +290,9 @@ def _read_lm_eval(path: Path) -> HarnessLog:
     if not beside.is_file():
         raise ValueError(f"{beside.name} of the same run is not beside it; keep both as written")
     results = parse_json(beside.read_bytes())
-    n_asked = results["n-samples"][task]["effective"]
+    if task not in (asked := results["n-samples"]):
+        raise ValueError(f"{beside.name} is of {', '.join(asked)}; expected {task}")
+    n_asked = asked[task]["effective"]
     if len(rows) != n_asked:
         raise ValueError(f"{len(rows)} samples; expected {n_asked}, as {beside.name} says")
     return _make_log(

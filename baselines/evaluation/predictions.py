@@ -218,6 +218,8 @@ def _read_in_memory(given: Any, gold: GoldRows, name: str) -> pa.Table:
         values = plain(values)
         if class_names is not None:
             values = name_classes(where, values, class_names, problems)
+        if pa.types.is_struct(values.type):
+            raise PredictionsError(f"{where}: holds rows; expected columns, as a data frame has.")
         return values.dictionary_decode() if pa.types.is_dictionary(values.type) else values
 
     if not is_table(given):

@@ -48,7 +48,8 @@ def score(
     Args:
         predictions: Those of one system, one of these; or a mapping of the names of systems to
             these, or to a list of these: the runs of one system with several seeds. A list of
-            files, data frames, Arrow tables or ``Dataset`` objects is as many systems.
+            files, data frames, Arrow tables, ``Dataset`` objects or mappings of columns is as many
+            systems.
 
             - A path or string: a file (CSV, TSV, JSONL, Parquet) with the columns ``id`` and
               ``prediction``, a label's name or id, and perhaps ``probability_LABEL`` for every
@@ -204,7 +205,9 @@ def _are_runs(given: Any) -> bool:
         )
     if isinstance(given, str):
         return given.lower().endswith(_FILE_ENDS)
-    return isinstance(given, os.PathLike) or (is_table(given) and not isinstance(given, Mapping))
+    if isinstance(given, Mapping):  # of columns, unlike a row, {"id": "a", "prediction": "neutral"}
+        return not isinstance(given.get("prediction"), str | int | None)
+    return isinstance(given, os.PathLike) or is_table(given)
 
 
 def _check_runs(runs: Sequence[_Run], others: Sequence[_Run], *, is_table: bool) -> None:

@@ -296,6 +296,10 @@ def test_a_log_with_fewer_samples_than_its_results_say_is_refused(version, diges
     beside.write_text(json.dumps(results))
     with pytest.raises(PredictionsError, match="5 samples; expected 6, as results_"):
         read_log(path)
+    beside.write_text(json.dumps({"n-samples": {"arc_easy": {}}, "n-shot": {}}))
+    path.touch()  # read again
+    with pytest.raises(PredictionsError, match="is of arc_easy; expected open_spacenli_p1_gen"):
+        read_log(path)
 
 
 @pytest.mark.parametrize("write", LOGS)

@@ -262,6 +262,7 @@ def test_a_table_of_predictions_is_scored_by_its_ids(built, rows, tmp_path, kind
         (pd.DataFrame({0: ["a"], 1: ["x"]}), "the column prediction is missing; the columns are 0"),
         (np.zeros((2, 3)), r"has the shape \(2, 3\)"),
         (5, "is 5, a int, not a column"),
+        ([{"id": "a", "prediction": "neutral"}], "holds rows; expected columns"),
     ],
 )
 def test_what_is_no_prediction_in_memory(given, message):

@@ -333,6 +333,9 @@ def test_names_of_columns_are_names_of_systems_too(rows, systems):
     run = systems["middle"][0]
     found = nlihub.score({"id": run, "prediction": systems["strong"]}, str(path))
     assert list(found.systems) == ["id", "prediction"]
+    mappings = {"a": [{**table.to_pydict()} for table in systems["strong"]]}
+    expected = nlihub.score({"a": systems["strong"]}, str(path)).scores
+    assert nlihub.score(mappings, str(path)).scores == expected
     alone = nlihub.score({"id": run["id"].to_pylist(), "prediction": run["prediction"]}, str(path))
     assert alone["metrics"] == nlihub.score(run, str(path))["metrics"]
 

@@ -133,10 +133,11 @@ def sample_errors(
     if by is not None and by not in (known := set(gold.rows.column_names) - {"id", *_TEXTS}):
         raise UnknownNameError.of("column to balance errors by", by, known)
     systems = [
-        read_predictions(gold, path, model_labels)[0]["prediction"].fill_null(_NO_ANSWER)
+        read_predictions(gold, given, model_labels, path.name)[0]["prediction"]
         for path in files
+        for given in [logs[path].predictions if path in logs else path]
     ]
-    errors = _errors(gold, [system.to_pylist() for system in systems], by, seed)
+    errors = _errors(gold, [s.fill_null(_NO_ANSWER).to_pylist() for s in systems], by, seed)
     if not errors:
         names = " and ".join(path.name for path in files)
         raise UsageError(f"{names}: every prediction is right, so there is no error to read.")

@@ -27,7 +27,6 @@ from ...metrics.inputs.labels import encode_labels
 from ...metrics.inputs.probabilities import read_probabilities
 from ...metrics.inputs.problems import Problems
 from .gold import GoldRows
-from .harness_logs import read_log
 
 _N_SHOWN = 5
 #: Another order is pointed out from so many rows on, where it gains so much accuracy and so many
@@ -193,8 +192,6 @@ def find_better_order(
 
 
 def _read_file(path: Path) -> Any:
-    if (log := read_log(path)) is not None:
-        return log.predictions
     try:
         return read_input_file(path)
     except MetricInputError as error:

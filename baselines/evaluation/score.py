@@ -114,7 +114,8 @@ def score(
     notes.extend(_notes_on_groups(gold))
 
     def read(run: _Run) -> pa.Table:
-        table, found = read_predictions(gold, run.given, model_labels, run.name)
+        given = run.given if run.log is None else run.log.predictions
+        table, found = read_predictions(gold, given, model_labels, run.name)
         notes.extend(found)
         return table
 

@@ -1,7 +1,7 @@
 """Draw errors of one or two systems for people to read and code."""
 
-from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -151,7 +151,9 @@ def sample_errors(
         "seed": seed,
     }
     made = write_batch(target, 1, replace(ERROR, labels=scheme), drawn, {}, n_coders, origin)
-    strata = _strata(errors, drawn, by)
+    n_all, n_drawn = (Counter(_kind(error, by) for error in of) for of in (errors, drawn))
+    kinds = sorted(n_all, key=lambda kind: tuple(map(str, kind)))
+    strata = tuple(Stratum(*kind, n_all[kind], n_drawn[kind]) for kind in kinds)
     return ErrorsSample(target, made.sheets, len(drawn), n_errors - len(drawn), strata)
 
 
@@ -211,8 +213,7 @@ def _draw(errors: Sequence[Item], by: str | None, n: int, seed: int) -> list[Ite
     The order of the errors drawn is unrelated to their kind.
     """
     key = str(seed)
-    parts: defaultdict[str, defaultdict[str, list[Item]]]
-    parts = defaultdict(lambda: defaultdict(list))
+    parts: dict[str, dict[str, list[Item]]] = defaultdict(lambda: defaultdict(list))
     for error in sorted(errors, key=lambda error: keyed_hash(error.id, key, "error")):
         missed_by, value = _kind(error, by)
         parts[f"{missed_by}"][f"{missed_by} {value}"].append(error)
@@ -233,12 +234,3 @@ def _take_turns(parts: Mapping[str, Sequence[Item]], key: str) -> list[Item]:
 
 def _kind(error: Item, by: str | None) -> tuple[str | None, str | None]:
     return error.facts.get(MISSED_BY), error.facts[by] if by is not None else None
-
-
-def _strata(errors: Iterable[Item], drawn: Iterable[Item], by: str | None) -> tuple[Stratum, ...]:
-    counts: defaultdict[tuple[str | None, str | None], list[int]] = defaultdict(lambda: [0, 0])
-    for place, found in enumerate((errors, drawn)):
-        for error in found:
-            counts[_kind(error, by)][place] += 1
-    ordered = sorted(counts.items(), key=lambda item: tuple(map(str, item[0])))
-    return tuple(Stratum(*kind, *numbers) for kind, numbers in ordered)

@@ -18,7 +18,7 @@ from ...metrics.rows import score_table, show_rows_as_text
 from .gold import GoldRows, find_gold
 from .harness_logs import RUN_AGAIN, HarnessLog, config_of, read_log, restrict_to_logs
 from .predictions import is_table, read_predictions
-from .scoring import ScoringOptions, score_predictions
+from .scoring import score_predictions
 from .system_table import SystemTable, describe_dataset
 from .systems import compare, describe_rows
 
@@ -109,7 +109,13 @@ def score(
     logs = {run.given: run.log for run in (*runs, *others) if run.log is not None}
     gold = find_gold(dataset, config or config_of(logs), split, folder, by)
     gold, n_left_out = restrict_to_logs(gold, logs)
-    options = ScoringOptions(thresholds, confidence_level, n_resamples, seed, per_group, by)
+    options: dict[str, Any] = {
+        "confidence_level": confidence_level,
+        "n_resamples": n_resamples,
+        "seed": seed,
+        "thresholds": thresholds,
+        "by": by,
+    }
     notes = [*_notes_on_logs(systems, others), *_notes_on_limit(gold, n_left_out)]
     notes.extend(_notes_on_groups(gold))
 
@@ -124,11 +130,11 @@ def score(
             raise UsageError("Counts of groups are those of one run; give one file.")
         tables = {name: [read(run) for run in of_system] for name, of_system in systems}
         files = {name: [run.name for run in of_system] for name, of_system in systems}
-        return compare(gold, tables, options, files=files, notes=notes, scores=scores)
+        return compare(gold, tables, files=files, notes=notes, scores=scores, **options)
     if scores:
         raise UsageError("scores are for the table of several systems; there is one system.")
     both = [*runs, *others]
-    results = score_predictions(gold, *map(read, both), options=options)
+    results = score_predictions(gold, *map(read, both), per_group=per_group, **options)
     facts = [f"dataset:{describe_rows(gold.description)}"]
     facts += [f"system:{run.log}" for run in both if run.log is not None]
     for result in results.values():

@@ -310,8 +310,8 @@ def _read_lighteval(path: Path) -> HarnessLog:
         has_failed = not likelihoods and not any(response["text"] or [])
         read = _Row(about, about["id"], judged["reference"], about["group"], judged["prediction"])
         answer = None if likelihoods or has_failed else texts[0]
-        choice = {"answer": answer, "likelihoods": likelihoods or None, "has_failed": has_failed}
-        rows.append(replace(read, **choice))
+        read = replace(read, answer=answer, likelihoods=likelihoods or None)
+        rows.append(replace(read, has_failed=has_failed))
     n_asked = _limit_of_lighteval(path)
     if n_asked is not None and len(rows) < n_asked:
         raise ValueError(f"{len(rows)} rows; expected {n_asked}, as its results say")

@@ -163,6 +163,6 @@ def _accuracy(benchmark: Benchmark, path: Path, log: HarnessLog) -> float:
             f"{path.name} leaves out {n_left_out:,} rows of {log.config}; a result is of all rows. "
             "Run the harness without a limit."
         )
-    predictions, _ = read_predictions(gold, path)
+    predictions, _ = read_predictions(gold, log.predictions, name=path.name)
     scores = score_predictions(gold, predictions, metrics=["nli_report"])
     return float(scores["nli_report"]["accuracy"])

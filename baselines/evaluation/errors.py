@@ -1,7 +1,7 @@
 """Draw errors of one or two systems for people to read and code."""
 
-from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -133,10 +133,11 @@ def sample_errors(
     if by is not None and by not in (known := set(gold.rows.column_names) - {"id", *_TEXTS}):
         raise UnknownNameError.of("column to balance errors by", by, known)
     systems = [
-        read_predictions(gold, path, model_labels)[0]["prediction"].fill_null(_NO_ANSWER)
+        read_predictions(gold, given, model_labels, path.name)[0]["prediction"]
         for path in files
+        for given in [logs[path].predictions if path in logs else path]
     ]
-    errors = _errors(gold, [system.to_pylist() for system in systems], by, seed)
+    errors = _errors(gold, [s.fill_null(_NO_ANSWER).to_pylist() for s in systems], by, seed)
     if not errors:
         names = " and ".join(path.name for path in files)
         raise UsageError(f"{names}: every prediction is right, so there is no error to read.")
@@ -150,7 +151,9 @@ def sample_errors(
         "seed": seed,
     }
     made = write_batch(target, 1, replace(ERROR, labels=scheme), drawn, {}, n_coders, origin)
-    strata = _strata(errors, drawn, by)
+    n_all, n_drawn = (Counter(_kind(error, by) for error in of) for of in (errors, drawn))
+    kinds = sorted(n_all, key=lambda kind: tuple(map(str, kind)))
+    strata = tuple(Stratum(*kind, n_all[kind], n_drawn[kind]) for kind in kinds)
     return ErrorsSample(target, made.sheets, len(drawn), n_errors - len(drawn), strata)
 
 
@@ -210,8 +213,7 @@ def _draw(errors: Sequence[Item], by: str | None, n: int, seed: int) -> list[Ite
     The order of the errors drawn is unrelated to their kind.
     """
     key = str(seed)
-    parts: defaultdict[str, defaultdict[str, list[Item]]]
-    parts = defaultdict(lambda: defaultdict(list))
+    parts: dict[str, dict[str, list[Item]]] = defaultdict(lambda: defaultdict(list))
     for error in sorted(errors, key=lambda error: keyed_hash(error.id, key, "error")):
         missed_by, value = _kind(error, by)
         parts[f"{missed_by}"][f"{missed_by} {value}"].append(error)
@@ -232,12 +234,3 @@ def _take_turns(parts: Mapping[str, Sequence[Item]], key: str) -> list[Item]:
 
 def _kind(error: Item, by: str | None) -> tuple[str | None, str | None]:
     return error.facts.get(MISSED_BY), error.facts[by] if by is not None else None
-
-
-def _strata(errors: Iterable[Item], drawn: Iterable[Item], by: str | None) -> tuple[Stratum, ...]:
-    counts: defaultdict[tuple[str | None, str | None], list[int]] = defaultdict(lambda: [0, 0])
-    for place, found in enumerate((errors, drawn)):
-        for error in found:
-            counts[_kind(error, by)][place] += 1
-    ordered = sorted(counts.items(), key=lambda item: tuple(map(str, item[0])))
-    return tuple(Stratum(*kind, *numbers) for kind, numbers in ordered)

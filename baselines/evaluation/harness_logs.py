@@ -16,9 +16,8 @@ import os
 import struct
 import zipfile
 import zlib
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
 from pathlib import Path
 from typing import IO, Any
 
@@ -29,7 +28,7 @@ import pyarrow.parquet as pq
 
 from ...builders.core.registry import builders, get_builder
 from ...loaders.bounds import MAX_RECORD_BYTES
-from ...loaders.errors import PredictionsError
+from ...loaders.errors import NLIHubError, PredictionsError
 from ...loaders.hashing import hash_file
 from ...loaders.json_text import parse_json
 from ..systems.prompting.answers import read_answer
@@ -117,16 +116,16 @@ class HarnessLog:
 
 @dataclass(frozen=True)
 class _Row:
-    """A row of a log: what its task says of itself, its id, the ids of its label and the predicted.
+    """A row of a log: what its task says of it, its id, the ids of its label and the predicted.
 
     The model answered in words, or there are the likelihoods of the labels.
     """
 
-    about: tuple[Any, ...]
+    doc: Mapping[str, Any]
     id: Any
     label: Any
     group: Any
-    prediction: Any
+    prediction: Any = None
     answer: Any = None
     likelihoods: Sequence[Any] | None = None
     has_failed: bool = False
@@ -161,11 +160,19 @@ def read_log(path: Path) -> HarnessLog | None:
     """
     if not path.is_file():
         return None
-    about = path.stat()
     try:
-        return _read(path.resolve(), about.st_mtime_ns, about.st_size)
+        read = _choose_reader(path)
     except OSError as error:
         raise PredictionsError(f"{path} cannot be read: {error.strerror}.") from None
+    try:
+        return None if read is None else read(path)
+    except _DAMAGE as error:
+        reason = str(error) if isinstance(error, ValueError | NLIHubError) else repr(error)
+        if type(error) is KeyError:
+            reason = f"{error} is missing"
+        raise PredictionsError(
+            f"{path.name} is no log of a task of nlihub, or is damaged ({reason})."
+        ) from None
 
 
 def read_logs(paths: Iterable[Path]) -> dict[Path, HarnessLog]:
@@ -228,30 +235,18 @@ def restrict_to_logs(gold: GoldRows, logs: Mapping[Path, HarnessLog]) -> tuple[G
     return replace(gold, rows=rows, description=description), n_left_out
 
 
-@lru_cache(maxsize=4)  # who asks for the rows that were asked asks for the predictions, too
-def _read(path: Path, *_: int) -> HarnessLog | None:
-    reader = _reader(path)
-    if reader is None:
-        return None
-    try:
-        return reader(path)
-    except PredictionsError:
-        raise
-    except _DAMAGE as error:
-        reason = str(error) if isinstance(error, ValueError) else repr(error)
-        raise PredictionsError(
-            f"{path.name} is no log of a task of nlihub, or is damaged ({reason})."
-        ) from None
-
-
-def _reader(path: Path) -> Callable[[Path], HarnessLog] | None:
+def _choose_reader(path: Path) -> Callable[[Path], HarnessLog] | None:
     """Choose the reader by the content of a file; None if no harness wrote it."""
     with path.open("rb") as file:
         start = file.read(4)
         if start == _ARCHIVE or path.suffix == ".eval":  # no predictions end so
             return _read_inspect_archive
         if start == _PARQUET:
-            return _read_lighteval if _is_parquet_of_lighteval(path) else None
+            try:
+                columns = set(pq.read_schema(path).names)
+            except (OSError, pa.ArrowException):
+                return None
+            return _read_lighteval if {"doc", "metric", "model_response"} <= columns else None
         if not start.lstrip().startswith(b"{"):
             return None
         file.seek(0)
@@ -266,7 +261,7 @@ def _reader(path: Path) -> Callable[[Path], HarnessLog] | None:
         return None
     if {"doc_id", "doc"} <= names:
         return _read_lm_eval
-    return _read_inspect_json if {"eval", "samples"} <= names else None
+    return _read_inspect if {"eval", "samples"} <= names else None
 
 
 def _read_lm_eval(path: Path) -> HarnessLog:
@@ -278,7 +273,7 @@ def _read_lm_eval(path: Path) -> HarnessLog:
             _, label, prediction, group = sample[sample["metrics"][0]]
             if (label, group) != (doc["label"], doc["group"]):
                 raise ValueError(f"the row {doc['id']} was judged as one of the group {group}")
-            row = _Row(_about(doc), doc["id"], label, group, prediction)
+            row = _Row(doc, doc["id"], label, group, prediction)
             if answers and isinstance(answers[0], str):
                 rows.append(replace(row, answer=answers[0]))
             else:
@@ -288,7 +283,9 @@ def _read_lm_eval(path: Path) -> HarnessLog:
     if not beside.is_file():
         raise ValueError(f"{beside.name} of the same run is not beside it; keep both as written")
     results = parse_json(beside.read_bytes())
-    n_asked = results["n-samples"][task]["effective"]
+    if task not in (asked := results["n-samples"]):
+        raise ValueError(f"{beside.name} is of {', '.join(asked)}; expected {task}")
+    n_asked = asked[task]["effective"]
     if len(rows) != n_asked:
         raise ValueError(f"{len(rows)} samples; expected {n_asked}, as {beside.name} says")
     return _make_log(
@@ -298,13 +295,6 @@ def _read_lm_eval(path: Path) -> HarnessLog:
         model=results.get("model_name"),
         n_shots=results["n-shot"][task],
     )
-
-
-def _is_parquet_of_lighteval(path: Path) -> bool:
-    try:
-        return {"doc", "metric", "model_response"} <= set(pq.read_schema(path).names)
-    except (OSError, pa.ArrowException):
-        return False
 
 
 def _read_lighteval(path: Path) -> HarnessLog:
@@ -318,12 +308,10 @@ def _read_lighteval(path: Path) -> HarnessLog:
         # Where a call fails, lighteval goes on with an empty text.
         texts = response.get("text_post_processed") or response["text"] or []
         has_failed = not likelihoods and not any(response["text"] or [])
-        prediction = None if has_failed else judged["prediction"]
+        read = _Row(about, about["id"], judged["reference"], about["group"], judged["prediction"])
         answer = None if likelihoods or has_failed else texts[0]
-        read = _Row(
-            _about(about), about["id"], judged["reference"], about["group"], prediction, answer
-        )
-        rows.append(replace(read, likelihoods=likelihoods or None, has_failed=has_failed))
+        read = replace(read, answer=answer, likelihoods=likelihoods or None)
+        rows.append(replace(read, has_failed=has_failed))
     n_asked = _limit_of_lighteval(path)
     if n_asked is not None and len(rows) < n_asked:
         raise ValueError(f"{len(rows)} rows; expected {n_asked}, as its results say")
@@ -343,14 +331,13 @@ def _limit_of_lighteval(path: Path) -> int | None:
     for folder in path.parents:
         if folder.name == "details":
             for results in folder.with_name("results").rglob(f"results_{date}.json"):
-                found: int | None = parse_json(results.read_bytes())["config_general"][
-                    "max_samples"
-                ]
-                return found
+                found = parse_json(results.read_bytes())
+                limit: int | None = found["config_general"]["max_samples"]
+                return limit
     return None
 
 
-def _read_inspect_json(path: Path) -> HarnessLog:
+def _read_inspect(path: Path) -> HarnessLog:
     log = parse_json(path.read_bytes())
     return _of_inspect(log, log["samples"])
 
@@ -407,29 +394,14 @@ def _read_member(file: IO[bytes], info: zipfile.ZipInfo) -> bytes:
 
 def _of_inspect(header: Mapping[str, Any], samples: Iterable[Mapping[str, Any]]) -> HarnessLog:
     about = header["eval"]
-
-    def rows() -> Iterator[_Row]:
-        for sample in samples:
-            told = sample["metadata"]
-            judged = (sample.get("scores") or {}).get("judge")
-            answer = (judged or {}).get("answer")
-            prediction = None
-            if answer is not None:
-                prediction = _number_of(answer, get_builder(told["dataset"]).SPEC.labels, sample)
-            has_failed = bool(judged is None or sample.get("error") or sample.get("invalidation"))
-            prediction = None if has_failed else prediction
-            said = None if has_failed else sample["output"]["completion"]
-            row = _Row(_about(told), sample["id"], told["label"], told["group"], prediction, said)
-            value = (judged or {}).get("value")
-            if not has_failed and value == ("I" if prediction == told["label"] else "C"):
-                raise ValueError(f"the value {value} of the sample {sample['id']}")
-            yield replace(row, has_failed=has_failed)
-
-    found = list(rows())
+    status = header.get("status", "started")
+    if status not in _STATES:
+        raise ValueError(f"the status {status!r}; expected one of {', '.join(_STATES)}")
+    found = list(map(_read_sample, samples))
     asked = about.get("dataset", {}).get("sample_ids")
     if asked is not None and not {row.id for row in found} <= set(asked):
         raise ValueError("samples that are not among those that it says it asked")
-    if header.get("status") == "success":
+    if status == "success":
         n_samples = (header.get("results") or {}).get("total_samples")
         if len(found) != n_samples:
             raise ValueError(f"{len(found)} samples; expected {n_samples}, as its results say")
@@ -439,25 +411,23 @@ def _of_inspect(header: Mapping[str, Any], samples: Iterable[Mapping[str, Any]])
         harness=_named("inspect_ai", about.get("packages", {}).get("inspect_ai")),
         model=about.get("model"),
         n_shots=None if not about.get("task_args", {}).get("shots") else 1,
-        ended=_state_of(header.get("status", "started")),
+        ended=_STATES[status],
     )
 
 
-def _number_of(answer: Any, labels: Sequence[str], sample: Mapping[str, Any]) -> int:
-    if answer not in labels:
+def _read_sample(sample: Mapping[str, Any]) -> _Row:
+    doc, judged = sample["metadata"], (sample.get("scores") or {}).get("judge")
+    row = _Row(doc, sample["id"], doc["label"], doc["group"])
+    if judged is None or sample.get("error") or sample.get("invalidation"):
+        return replace(row, has_failed=True)
+    answer, labels = judged.get("answer"), get_builder(doc["dataset"]).SPEC.labels
+    if answer is not None and answer not in labels:
         expected = f"expected {', '.join(labels)} or null"
-        raise ValueError(f"the answer {answer!r} of the sample {sample['id']}; {expected}")
-    return labels.index(answer)
-
-
-def _state_of(status: Any) -> str:
-    if status not in _STATES:
-        raise ValueError(f"the status {status!r}; expected one of {', '.join(_STATES)}")
-    return _STATES[status]
-
-
-def _about(told: Mapping[str, Any]) -> tuple[Any, ...]:
-    return tuple(told[name] for name in _ABOUT)
+        raise ValueError(f"the answer {answer!r} of the sample {row.id}; {expected}")
+    prediction = None if answer is None else labels.index(answer)
+    if judged.get("value") == ("I" if prediction == row.label else "C"):
+        raise ValueError(f"the value {judged['value']} of the sample {row.id}")
+    return replace(row, prediction=prediction, answer=sample["output"]["completion"])
 
 
 def _named(harness: str, version: str | None) -> str:
@@ -466,7 +436,7 @@ def _named(harness: str, version: str | None) -> str:
 
 def _make_log(rows: list[_Row], *, ended: str = "complete", **facts: Any) -> HarnessLog:
     """Check the rows of a log, by the same rules whoever wrote it."""
-    kinds = {(*row.about, row.likelihoods is None) for row in rows}
+    kinds = {(*(row.doc[name] for name in _ABOUT), row.likelihoods is None) for row in rows}
     if len(kinds) != 1:
         raise ValueError(f"the rows of {len(kinds)} tasks")
     [(*about, is_generated)] = kinds

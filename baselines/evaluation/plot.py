@@ -3,7 +3,7 @@
 import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from ...builders.versions.open import PathLike
 from ...loaders.atomic_write import whole_file
@@ -12,23 +12,15 @@ from ...loaders.json_text import parse_json
 from ...loaders.paths import local_path
 from ...metrics.inputs import MetricInputError
 
-
-class _Kind(NamedTuple):
-    """A kind of picture: its metric, the function that draws it, and the options of that."""
-
-    metric: str
-    function: str
-    options: Sequence[str] = ()
-
-
+#: By kind of picture its metric and its options; ``plot_KIND`` of ``metrics.plots`` draws it.
 _KINDS = {
-    "pattern-accuracy": _Kind("pattern_accuracy", "plot_pattern_accuracy", ["start"]),
-    "categories": _Kind("pattern_accuracy", "plot_categories", ["threshold"]),
-    "patterns": _Kind("pattern_accuracy", "plot_patterns"),
-    "consistency": _Kind("consistency", "plot_consistency", ["start", "larger_side"]),
-    "recall": _Kind("consistency", "plot_recall"),
-    "breakdown": _Kind("nli_report", "plot_breakdown", ["by", "score"]),
-    "cartography": _Kind("cartography", "plot_cartography", ["color"]),
+    "pattern-accuracy": ("pattern_accuracy", ["start"]),
+    "categories": ("pattern_accuracy", ["threshold"]),
+    "patterns": ("pattern_accuracy", []),
+    "consistency": ("consistency", ["start", "larger_side"]),
+    "recall": ("consistency", []),
+    "breakdown": ("nli_report", ["by", "score"]),
+    "cartography": ("cartography", ["color"]),
 }
 
 #: How a result gets what a metric needs.
@@ -90,7 +82,7 @@ def plot(
             f"{len(paths)} files and the names {', '.join(systems)}; expected one each, all "
             "different."
         )
-    metric = _KINDS[kind].metric
+    metric, _ = _KINDS[kind]
     found = {name: _read_metrics(path, metric) for name, path in zip(systems, paths, strict=True)}
     options = {
         "start": start,
@@ -113,7 +105,7 @@ def draw(
     """Draw the metrics of systems by name; see ``plot``."""
     from ...metrics import plots
 
-    metric, name_of_function, own_options = _KINDS[kind]
+    metric, own_options = _KINDS[kind]
     for name, metrics in systems.items():
         if metric not in metrics:
             listed = ", ".join(metrics) or "none"
@@ -121,9 +113,9 @@ def draw(
             raise UsageError(f"{name} holds no result of {metric}, but {listed}. {step}".rstrip())
     for option in options:
         if option not in own_options:
-            own = " and ".join(name for name, one in _KINDS.items() if option in one.options)
+            own = " and ".join(name for name, (_, known) in _KINDS.items() if option in known)
             raise UsageError(f"{option} belongs to pictures of {own}, not of {kind}.")
-    function = getattr(plots, name_of_function)
+    function = getattr(plots, f"plot_{kind.replace('-', '_')}")
     results = {name: metrics[metric] for name, metrics in systems.items()}
     try:
         plots.check_picture_name(output)

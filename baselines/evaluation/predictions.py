@@ -27,7 +27,6 @@ from ...metrics.inputs.files import PROBABILITY, probability_matrix, read_input_
 from ...metrics.inputs.labels import encode_labels
 from ...metrics.inputs.probabilities import read_probabilities
 from .gold import GoldRows
-from .harness_logs import read_log
 
 _N_SHOWN = 5
 #: Another order is pointed out from so many rows on, where it gains so much accuracy and so many
@@ -193,8 +192,6 @@ def find_better_order(
 
 
 def _read_file(path: Path) -> Any:
-    if (log := read_log(path)) is not None:
-        return log.predictions
     try:
         return read_input_file(path)
     except MetricInputError as error:
@@ -218,6 +215,8 @@ def _read_in_memory(given: Any, gold: GoldRows, name: str) -> pa.Table:
         values = plain(values)
         if class_names is not None:
             values = name_classes(where, values, class_names, problems)
+        if pa.types.is_struct(values.type):
+            raise PredictionsError(f"{where}: holds rows; expected columns, as a data frame has.")
         return values.dictionary_decode() if pa.types.is_dictionary(values.type) else values
 
     if not is_table(given):

@@ -18,7 +18,7 @@ from ...metrics.rows import score_table, show_rows_as_text
 from .gold import GoldRows, find_gold
 from .harness_logs import RUN_AGAIN, HarnessLog, config_of, read_log, restrict_to_logs
 from .predictions import is_table, read_predictions
-from .scoring import ScoringOptions, score_predictions
+from .scoring import score_predictions
 from .system_table import SystemTable, describe_dataset
 from .systems import compare, describe_rows
 
@@ -48,7 +48,8 @@ def score(
     Args:
         predictions: Those of one system, one of these; or a mapping of the names of systems to
             these, or to a list of these: the runs of one system with several seeds. A list of
-            files, data frames, Arrow tables or ``Dataset`` objects is as many systems.
+            files, data frames, Arrow tables, ``Dataset`` objects or mappings of columns is as many
+            systems.
 
             - A path or string: a file (CSV, TSV, JSONL, Parquet) with the columns ``id`` and
               ``prediction``, a label's name or id, and perhaps ``probability_LABEL`` for every
@@ -108,12 +109,19 @@ def score(
     logs = {run.given: run.log for run in (*runs, *others) if run.log is not None}
     gold = find_gold(dataset, config or config_of(logs), split, folder, by)
     gold, n_left_out = restrict_to_logs(gold, logs)
-    options = ScoringOptions(thresholds, confidence_level, n_resamples, seed, per_group, by)
+    options: dict[str, Any] = {
+        "confidence_level": confidence_level,
+        "n_resamples": n_resamples,
+        "seed": seed,
+        "thresholds": thresholds,
+        "by": by,
+    }
     notes = [*_notes_on_logs(systems, others), *_notes_on_limit(gold, n_left_out)]
     notes.extend(_notes_on_groups(gold))
 
     def read(run: _Run) -> pa.Table:
-        table, found = read_predictions(gold, run.given, model_labels, run.name)
+        given = run.given if run.log is None else run.log.predictions
+        table, found = read_predictions(gold, given, model_labels, run.name)
         notes.extend(found)
         return table
 
@@ -122,11 +130,11 @@ def score(
             raise UsageError("Counts of groups are those of one run; give one file.")
         tables = {name: [read(run) for run in of_system] for name, of_system in systems}
         files = {name: [run.name for run in of_system] for name, of_system in systems}
-        return compare(gold, tables, options, files=files, notes=notes, scores=scores)
+        return compare(gold, tables, files=files, notes=notes, scores=scores, **options)
     if scores:
         raise UsageError("scores are for the table of several systems; there is one system.")
     both = [*runs, *others]
-    results = score_predictions(gold, *map(read, both), options=options)
+    results = score_predictions(gold, *map(read, both), per_group=per_group, **options)
     facts = [f"dataset:{describe_rows(gold.description)}"]
     facts += [f"system:{run.log}" for run in both if run.log is not None]
     for result in results.values():
@@ -204,7 +212,9 @@ def _are_runs(given: Any) -> bool:
         )
     if isinstance(given, str):
         return given.lower().endswith(_FILE_ENDS)
-    return isinstance(given, os.PathLike) or (is_table(given) and not isinstance(given, Mapping))
+    if isinstance(given, Mapping):  # of columns, unlike a row, {"id": "a", "prediction": "neutral"}
+        return not isinstance(given.get("prediction"), str | int | None)
+    return isinstance(given, os.PathLike) or is_table(given)
 
 
 def _check_runs(runs: Sequence[_Run], others: Sequence[_Run], *, is_table: bool) -> None:

@@ -1,7 +1,6 @@
 """Score predictions with every metric that applies."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import pyarrow as pa
@@ -43,35 +42,16 @@ _PARTS = {
 _FUNCTIONS = {"pattern_accuracy": pattern_accuracy, "consistency": consistency}
 
 
-@dataclass(frozen=True)
-class ScoringOptions:
-    """Options of scoring predictions.
-
-    Attributes:
-        thresholds: One or more consistency thresholds, from 0 to 1; None takes those of the papers.
-        confidence_level: Level of the confidence intervals, above 0 and below 1; None computes
-            none.
-        n_resamples: Number of drawn exchanges in a test, from 1.
-        seed: Seed of the draws.
-        per_group: Whether to return the counts of every group.
-        by: Columns to break scores down by, ``A+B`` for two.
-    """
-
-    thresholds: Sequence[float] | float | None = None
-    confidence_level: float | None = None
-    n_resamples: int = 9999
-    seed: int = 0
-    per_group: bool = False
-    by: Sequence[str] = ()
-
-
 def score_predictions(
     gold: GoldRows,
     predictions: pa.Table,
     other: pa.Table | None = None,
     *,
-    options: ScoringOptions = ScoringOptions(),
     metrics: Sequence[str] = (),
+    thresholds: Sequence[float] | float | None = None,
+    by: Sequence[str] = (),
+    per_group: bool = False,
+    **inference: Any,
 ) -> dict[str, dict[str, Any]]:
     """Score predictions with several metrics; the result of each by its name.
 
@@ -80,20 +60,18 @@ def score_predictions(
         predictions: Predictions in the order of the rows: the column ``prediction``, and optionally
             ``probability_LABEL`` for every label.
         other: Predictions of a second system to compare with, in the order of the rows.
-        options: Thresholds, intervals and what else to compute.
         metrics: Names of the metrics, empty for those that apply; cartography is left out without
             probabilities or without groups.
+        thresholds: One or more consistency thresholds, from 0 to 1; None takes those of the papers.
+        by: Columns to break scores down by, ``A+B`` for two.
+        per_group: Whether to return the counts of every group.
+        inference: ``confidence_level``, ``n_resamples`` and ``seed``, see ``score``.
 
     Raises:
         UsageError: An option is out of its range, or scores cannot be broken down by a column.
     """
     rows, labels = gold.rows, gold.labels
-    shared: dict[str, Any] = {
-        "labels": labels,
-        "confidence_level": options.confidence_level,
-        "n_resamples": options.n_resamples,
-        "seed": options.seed,
-    }
+    shared: dict[str, Any] = {"labels": labels, **inference}
     judged = {"predictions": predictions["prediction"], "references": rows["label"]}
     if other is not None:
         judged["other_predictions"] = other["prediction"]
@@ -102,16 +80,16 @@ def score_predictions(
         for name, column in (("groups", "group"), ("categories", "category"))
     )
     domains = {"domains": rows["domain"]} if len(pc.unique(rows["domain"])) > 1 else {}
-    by: dict[str, Any] = {}
-    if options.by:  # with labels by name
+    broken: dict[str, Any] = {}
+    if by:  # with labels by name
         columns = dict(zip(rows.column_names, rows.columns, strict=True))
         names = pa.array(labels).take(rows["label"])
-        by = {"by": list(options.by), "data": columns | {"label": names}}
+        broken = {"by": list(by), "data": columns | {"label": names}}
     results = {}
     try:
         for metric in metrics or gold.metrics:
             if metric == "nli_report":
-                results[metric] = nli_report(**judged, **groups, **domains, **by, **shared)
+                results[metric] = nli_report(**judged, **groups, **domains, **broken, **shared)
             elif metric == "cartography":
                 if groups and has_probabilities(predictions):  # rows from papers have no groups
                     tables = {"probabilities": predictions}
@@ -123,17 +101,15 @@ def score_predictions(
                         **found, references=rows["label"], **groups, **shared
                     )
             else:
-                thresholds: Any = options.thresholds
-                if thresholds is None:
-                    thresholds = THRESHOLDS[metric]
+                levels: Any = THRESHOLDS[metric] if thresholds is None else thresholds
                 results[metric] = _FUNCTIONS[metric](
                     **judged,
                     groups=rows["group"],
                     **categories,
-                    **(by if metric == "pattern_accuracy" else {}),
+                    **(broken if metric == "pattern_accuracy" else {}),
                     **shared,
-                    thresholds=thresholds if is_many(thresholds) else [thresholds],
-                    per_group=options.per_group,
+                    thresholds=levels if is_many(levels) else [levels],
+                    per_group=per_group,
                 )
     except MetricInputError as error:  # the predictions were checked before
         raise UsageError(str(error)) from None

@@ -33,7 +33,7 @@ from ...metrics.scores import (
     read_thresholds,
 )
 from .gold import GoldRows
-from .scoring import THRESHOLDS, ScoringOptions
+from .scoring import THRESHOLDS
 from .system_table import SystemScore, SystemTable
 
 #: Below this many combinations of answers, rows are told apart by one number.
@@ -43,11 +43,13 @@ _MAX_COMBINATIONS = 1 << 62
 def compare(
     gold: GoldRows,
     systems: Mapping[str, Sequence[pa.Table]],
-    options: ScoringOptions,
     *,
     files: Mapping[str, Sequence[str]],
-    notes: Sequence[str] = (),
-    scores: Sequence[str] = (),
+    notes: Sequence[str],
+    scores: Sequence[str],
+    thresholds: Sequence[float] | float | None,
+    by: Sequence[str],
+    **inference_options: Any,
 ) -> SystemTable:
     """Score systems, and test each against the best.
 
@@ -57,30 +59,28 @@ def compare(
     Args:
         gold: n rows.
         systems: For each system the predictions of its runs, in the order of the rows.
-        options: Thresholds, level, draws, and the columns to break scores down by.
         files: The names of the runs of each system.
         notes: What may not be meant.
         scores: The scores to show; none shows those of all rows but F1 by class, or of parts the
             first.
+        thresholds: Consistency thresholds; None takes those of the papers.
+        by: Columns to break scores down by.
+        inference_options: ``confidence_level``, ``n_resamples`` and ``seed``, see ``score``.
 
     Raises:
         UsageError: An option is out of its range, or scores cannot be broken down by a column.
         UnknownNameError: There is no such score.
     """
     problems = Problems()
-    inference = read_inference(
-        options.confidence_level, options.n_resamples, options.seed, problems
-    )
+    inference = read_inference(**inference_options, problems=problems)
     levels = {
-        metric: read_thresholds(
-            default if options.thresholds is None else options.thresholds, problems
-        )
+        metric: read_thresholds(default if thresholds is None else thresholds, problems)
         for metric, default in THRESHOLDS.items()
         if metric in gold.metrics
     }
     names = pa.array(gold.labels).take(gold.rows["label"].combine_chunks())
     data = {name: gold.rows[name] for name in gold.rows.column_names} | {"label": names}
-    breakdowns = read_breakdowns(list(options.by) or None, data, {}, problems)
+    breakdowns = read_breakdowns(list(by) or None, data, {}, problems)
     try:
         problems.check()
     except MetricInputError as error:

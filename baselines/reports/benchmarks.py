@@ -12,7 +12,7 @@ from ...metrics.plots.figures import with_legend_above
 from ...metrics.rows import show_p_value
 from ..evaluation.gold import GoldRows
 from ..evaluation.predictions import read_predictions
-from ..evaluation.scoring import ScoringOptions, score_predictions
+from ..evaluation.scoring import score_predictions
 from ..runs.data import read_run_rows
 from ..tables import Cell, MeanScore, Table
 from .names import data_name, place_of
@@ -209,7 +209,6 @@ def _test_rows(
     """Yield for each pair the tests on rows by score, as cells with uncorrected p-values."""
     metric = benchmark.metric
     thresholds = [float(s.partition(" ")[2]) for s in benchmark.compared if " " in s]
-    options = ScoringOptions(thresholds or None)
     predictions = {
         s.name: read_predictions(gold, file, name=str(file))[0]
         for s in benchmark.systems
@@ -217,7 +216,7 @@ def _test_rows(
     }
     for one, other in pairs:
         pair = predictions[one.name], predictions[other.name]
-        found = score_predictions(gold, *pair, options=options, metrics=[metric])
+        found = score_predictions(gold, *pair, metrics=[metric], thresholds=thresholds or None)
         tests: dict[str, dict[str, Any]] = {}
         for score in benchmark.compared:
             name, _, threshold = score.partition(" ")

@@ -7,8 +7,6 @@ from functools import cache
 from importlib.resources import files
 from typing import Any
 
-from ...loaders.errors import UnknownNameError
-
 #: The papers by the first part of an entry's id, which is also the name of the file of entries.
 PAPERS = {"scinli": "SciNLI", "mscinli": "MSciNLI", "bionli": "BioNLI", "spacenli": "SpaceNLI"}
 
@@ -102,14 +100,3 @@ def entries() -> Mapping[str, Entry]:
             fields |= {name: tuple(fields.get(name, ())) for name in ("needs", "commands")}
             found[f"{paper}/{place}"] = Entry(f"{paper}/{place}", **fields)
     return found
-
-
-def get_entry(id_: str) -> Entry:
-    """Return an entry by its id.
-
-    Raises:
-        UnknownNameError: There is no such entry; names the closest.
-    """
-    if id_ not in entries():
-        raise UnknownNameError.of("table, figure or analysis", id_, entries())
-    return entries()[id_]

@@ -10,7 +10,7 @@ from typing import Any
 from ...loaders.atomic_write import whole_file
 from ...loaders.errors import MissingExtraError, OutputError, UnknownNameError, UsageError
 from ...loaders.paths import local_path
-from .entries import MAKERS, NEEDS, PAPERS, Entry, entries, get_entry
+from .entries import MAKERS, NEEDS, PAPERS, Entry, entries
 from .inputs import Inputs, find_inputs, list_lacks, show_status
 
 PathLike = str | os.PathLike[str]
@@ -90,7 +90,9 @@ def reproduce(
     from ..tables import Table
     from .tables import Reproduced
 
-    entry, paths = get_entry(name), find_inputs(_as_paths(sources), _as_paths(predictions))
+    if name not in entries():
+        raise UnknownNameError.of("table, figure or analysis", name, entries())
+    entry, paths = entries()[name], find_inputs(_as_paths(sources), _as_paths(predictions))
     inputs = Inputs(paths, config, tuple(splits), parser)
     _check_needs(entry, inputs, draws=output is not None)
     stem = entry.id.replace("/", "-")

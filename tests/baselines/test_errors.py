@@ -153,75 +153,62 @@ def test_the_draw_depends_on_ids_and_seed_alone(systems, sample, tmp_path):
     assert kinds not in (sorted(kinds), sorted(kinds, reverse=True))
 
 
-def test_a_draw_that_is_not_balanced(systems, sample):
+def test_draws_without_balance_and_of_fewer_errors_than_asked_for(systems, sample):
     made, sheets = sample(systems[0], 10, by=None)
     assert made.strata == (Stratum(None, None, 20, 10),)
-    assert len(sheets.items) == 10
-    assert sheets.origin["by"] is None
-
-
-def test_groups_and_fewer_errors_than_asked_for(systems, sample):
+    assert (len(sheets.items), sheets.origin["by"]) == (10, None)
     made, sheets = sample(systems[0], 50, by="group")
     assert (made.n_errors, made.n_lacking) == (20, 30)
     assert all(part.n_drawn == part.n_errors for part in made.strata)
     assert all("group" in error.facts for error in sheets.items.values())
 
 
-def test_any_column_of_the_dataset(built, sample, tmp_path):
-    (shard,) = built.glob("default/test-*.parquet")
-    rows = pq.read_table(shard, columns=["id", "label", "expressions"])
+def test_a_column_of_lists(small, sample, tmp_path):
+    (shard,) = small.glob("default/test-*.parquet")
+    rows = pq.read_table(shard, columns=["id", "expressions"])
     path = tmp_path / "neutral.csv"
-    table = {"id": rows["id"], "prediction": ["neutral"] * len(rows)}
-    pa.csv.write_csv(pa.table(table), path)
-    made, sheets = sample(path, 9, dataset=built, by="expressions")
+    pa.csv.write_csv(pa.table({"id": rows["id"], "prediction": ["neutral"] * len(rows)}), path)
+    made, sheets = sample(path, 9, dataset=small, by="expressions")
     known = {row["id"]: ", ".join(row["expressions"]) for row in rows.to_pylist()}
     assert all(error.facts["expressions"] == known[error.id] for error in sheets.items.values())
     assert len({error.facts["expressions"] for error in sheets.items.values()}) == 9
     assert sum(part.n_drawn for part in made.strata) == 9
-    with pytest.raises(UnknownNameError, match="to balance errors by"):
-        sample(path, 9, dataset=built, by="label+group")
 
 
-def test_label_ids_and_rows_of_a_file(version, systems, sample, tmp_path):
-    """Predictions may be ids, and the dataset a file of rows."""
-    table = pa.csv.read_csv(systems[0])
-    numbers = pa.array([LABELS.index(label) for label in table["prediction"].to_pylist()])
-    path = tmp_path / "numbers.csv"
-    pa.csv.write_csv(table.set_column(1, "prediction", numbers), path)
-    _, one = sample(systems[0], 8)
-    assert sample(path, 8)[1].items == one.items
+def test_the_dataset_may_be_a_file_of_rows(version, systems, sample, tmp_path):
     (shard,) = version.glob("full/test-*.parquet")
-    rows = pq.read_table(shard)
-    pq.write_table(rows, tmp_path / "rows.parquet")
-    assert ids(sample(systems[0], 8, dataset=tmp_path / "rows.parquet")[1]) == ids(one)
-    pq.write_table(rows.drop_columns(["premise"]), tmp_path / "bare.parquet")
+    assert ids(sample(systems[0], 8, dataset=shard)[1]) == ids(sample(systems[0], 8)[1])
+    pq.write_table(pq.read_table(shard).drop_columns(["premise"]), tmp_path / "bare.parquet")
     with pytest.raises(SchemaError, match="lacks the columns premise"):
         sample(systems[0], 8, dataset=tmp_path / "bare.parquet")
 
 
 def test_what_cannot_be_drawn(version, systems, sample, codes, tmp_path):
     rows = BuiltVersion(version).table("full", "test", ["id", "label"])
-    right = tmp_path / "right.csv"
-    names = [LABELS[label] for label in rows["label"].to_pylist()]
-    pa.csv.write_csv(pa.table({"id": rows["id"], "prediction": names}), right)
-    with pytest.raises(UsageError, match=r"right\.csv: every prediction is right"):
-        sample(right, 3)
-    for n, options in ((0, {}), (-1, {}), (3, {"n_coders": 0})):
-        with pytest.raises(UsageError, match="expected 1 or more of both"):
-            sample(systems[0], n, **options)
-    with pytest.raises(UnknownNameError, match=r"no column 'categry'\. Did you mean"):
-        sample(systems[0], 3, by="categry")
-    with pytest.raises(UnknownNameError):
-        sample(systems[0], 3, by="premise")
-    with pytest.raises(UsageError, match="given twice"):
-        sample(systems[0], 3, against=systems[0])
-    with pytest.raises(PredictionsError, match="outside the label set"):
-        pa.csv.write_csv(pa.table({"id": rows["id"], "prediction": ["neutral"] * len(rows)}), right)
-        sample(right, 3)
+
+    def predict(name, labels):
+        path = tmp_path / f"{name}.csv"
+        pa.csv.write_csv(pa.table({"id": rows["id"], "prediction": labels}), path)
+        return path
+
+    right = predict("right", [LABELS[label] for label in rows["label"].to_pylist()])
+    other = predict("other", ["neutral"] * len(rows))
     no_groups = build_rows(tmp_path / "scinli", SciNLI.SPEC, {"test": [{"label": "neutral"}]})
-    pa.csv.write_csv(pa.table({"id": ["test-0"], "prediction": ["entailment"]}), right)
-    with pytest.raises(UsageError, match="scinli has no category; balance errors by label"):
-        sample(right, 3, dataset=no_groups.folder, by="category")
+    (tmp_path / "one.csv").write_text("id,prediction\ntest-0,entailment\n")
+    of_scinli = {"dataset": no_groups.folder, "by": "category"}
+    for path, options, error, message in (
+        (right, {}, UsageError, r"right\.csv: every prediction is right"),
+        (systems[0], {"n": 0}, UsageError, "expected 1 or more of both"),
+        (systems[0], {"n_coders": 0}, UsageError, "expected 1 or more of both"),
+        (systems[0], {"by": "categry"}, UnknownNameError, r"no column 'categry'\. Did you mean"),
+        (systems[0], {"by": "premise"}, UnknownNameError, "to balance errors by"),
+        (systems[0], {"by": "label+group"}, UnknownNameError, "to balance errors by"),
+        (systems[0], {"against": systems[0]}, UsageError, "given twice"),
+        (other, {}, PredictionsError, "outside the label set"),
+        (tmp_path / "one.csv", of_scinli, UsageError, "scinli has no category; balance errors by"),
+    ):
+        with pytest.raises(error, match=message):
+            sample(path, **{"n": 3} | options)
     with pytest.raises(OutputError, match="exists; name another folder"):
         nlihub.annotation.sample_errors(systems[0], str(version), tmp_path, codes, 3)
     codes.write_text("code,description\na,One.\n")

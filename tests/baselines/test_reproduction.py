@@ -5,7 +5,6 @@ import re
 import shutil
 from pathlib import Path
 
-import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -24,7 +23,6 @@ from nlihub.baselines.runs.folder import RECORD
 from nlihub.builders.annotation.batch import BATCH_FILE, Batch
 from nlihub.builders.annotation.questions import ERROR
 from nlihub.builders.bionli import BioNLI
-from nlihub.builders.core.registry import get_builder
 from nlihub.builders.scinli import SciNLI
 from nlihub.builders.spacenli import SpaceNLI
 from nlihub.loaders.errors import (
@@ -117,8 +115,15 @@ def test_folders_are_told_apart_by_files_that_are_written():
     assert Batch(Path("b"), ERROR, 1, {}, {}).sheets.name == inputs.CODERS_FOLDER
 
 
-def test_each_kind_of_folder_is_known(built, tmp_path):
-    write_run(tmp_path / "runs/a/seed-1", preset("scinli-bert"), {"scinli": gold("scinli")})
+@pytest.fixture(scope="module")
+def runs(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("runs")
+    gold = make_gold("scinli", "default", 48)
+    write_run(folder / "a/seed-1", preset("scinli-bert"), {"scinli": gold})
+    return folder
+
+
+def test_each_kind_of_folder_is_known(small, runs, tmp_path):
     (tmp_path / "batches/batch-001").mkdir(parents=True)
     (tmp_path / "batches/batch-001/batch.json").write_text("{}")
     (tmp_path / "sources").mkdir()
@@ -127,13 +132,12 @@ def test_each_kind_of_folder_is_known(built, tmp_path):
     (tmp_path / "results/a.json").write_text('{"dataset": {}, "metrics": {}}')
     (tmp_path / "results/other.json").write_text("[1]")
     (tmp_path / "results/broken.json").write_text("{")
-    found = find_inputs(
-        [built, built.parent, *map(tmp_path.joinpath, ("runs", "batches", "sources", "results"))]
-    )
+    others = (tmp_path / name for name in ("batches", "sources", "results"))
+    found = find_inputs([small, small.parent, runs, *others])
     assert found == {
-        "version": [built, built],
+        "version": [small, small],
         "source files": [tmp_path / "sources"],
-        "runs": [tmp_path / "runs"],
+        "runs": [runs],
         "results": [tmp_path / "results/a.json"],
         "predictions": [],
         "annotation batches": [tmp_path / "batches"],
@@ -155,7 +159,7 @@ def test_what_is_no_input_is_refused(tmp_path):
         find_inputs([tmp_path / "a", tmp_path / "b"])
 
 
-def test_the_status_says_what_is_lacking(scinli_release, monkeypatch):
+def test_the_status_says_what_is_lacking(scinli_release, small, monkeypatch):
     nothing = Inputs()
     assert show_status(entries()["scinli/table-2"], nothing) == ("can be made", "from this package")
     status, reason = show_status(entries()["mscinli/table-10"], nothing)
@@ -167,14 +171,9 @@ def test_the_status_says_what_is_lacking(scinli_release, monkeypatch):
     folder = Inputs(find_inputs([scinli_release]))
     assert show_status(entries()["scinli/table-3"], nothing)[0] == "needs"
     assert show_status(entries()["scinli/table-3"], folder)[0] == "can be made"
-
-
-def test_a_version_serves_the_entries_of_its_labels(built):
-    given = Inputs(find_inputs([built]))
-    statuses = {id_: show_status(entry, given)[0] for id_, entry in entries().items()}
-    assert statuses["spacenli/table-2"] == "can be made"
-    assert statuses["bionli/table-2"] == "needs"
-    assert statuses["scinli/figure-1"] == "needs"
+    given = Inputs(find_inputs([small]))  # a version serves the entries of its labels
+    assert show_status(entries()["spacenli/table-2"], given)[0] == "can be made"
+    assert show_status(entries()["bionli/table-2"], given)[0] == "needs"
 
 
 def test_the_list_has_every_entry_with_its_status():
@@ -197,47 +196,20 @@ def test_the_list_has_every_entry_with_its_status():
 # --- made from versions ---
 
 
-def mechanism(group, *categories):
-    return [
-        {
-            "group": group,
-            "category": category,
-            "label": "entailment" if category == "positive" else "not_entailment",
-            "premise": f"Abstract {group}.",
-            "hypothesis": f"<re> Rain <er> calms <el> {group} {category} <le>.",
-        }
-        for category in categories
-    ]
-
-
 @pytest.fixture(scope="module")
 def mechanisms(tmp_path_factory):
-    """A version with two training mechanisms and two for validation."""
-    splits = {
-        "train": [*mechanism("a", "positive"), *mechanism("b", "SEN")],
-        "validation": [
-            *mechanism("c", "positive", "SEN", "SEP"),
-            *mechanism("d", "positive", "SEN", "SEP", "VNeg"),
-        ],
-    }
-    return build_rows(tmp_path_factory.mktemp("bionli"), BioNLI.SPEC, splits).folder
+    """A version of one mechanism."""
+    rows = [
+        {"group": "a", "category": "positive", "label": "entailment"},
+        {"group": "a", "category": "SEN", "label": "not_entailment"},
+    ]
+    folder = tmp_path_factory.mktemp("bionli")
+    return build_rows(folder, BioNLI.SPEC, {"train": rows, "test": rows}).folder
 
 
 def rows_of(found, title):
     table = next(table for table in found["tables"] if table["title"] == title)
     return [dict(zip(table["columns"], row, strict=True)) for row in table["rows"]]
-
-
-def test_counts_stand_beside_the_papers(mechanisms):
-    found = nlihub.reproduce("bionli/table-2", sources=mechanisms)
-    rows = {(row["split"], row["category"]): row for row in rows_of(found, "Rows by category")}
-    sen = rows["train", "SEN"]
-    assert [sen[name] for name in ("paper", "ours", "difference")] == [2064, 1, -2063]
-    assert rows["validation", "SEP"]["ours"] == 2
-    assert rows["validation", "GEN"]["ours"] == 0
-    assert list(found["inputs"]) == [f"version: {mechanisms}"]
-    assert "train 2, validation 7 rows" in found["notes"][0]
-    assert "| train | SEN | 2,064 | 1 | -2,063 |" in found["markdown"]
 
 
 def test_a_version_that_was_changed_is_refused(mechanisms, tmp_path):
@@ -246,22 +218,6 @@ def test_a_version_that_was_changed_is_refused(mechanisms, tmp_path):
     path.write_bytes(path.read_bytes() + b" ")
     with pytest.raises(VerificationError, match="not as it was built"):
         nlihub.reproduce("bionli/table-2", sources=changed)
-
-
-def test_examples_are_rows_of_the_version(mechanisms, patterns):
-    found = nlihub.reproduce("bionli/table-1", sources=mechanisms)
-    assert [row[0] for row in found["tables"][0]["rows"]] == ["entailment", "not_entailment"]
-    with pytest.raises(UsageError, match="has no row of the groups 15, 16"):
-        nlihub.reproduce("spacenli/table-1", sources=patterns[0])
-
-
-def test_a_version_of_another_dataset_is_refused(built, mechanisms):
-    with pytest.raises(UsageError, match="needs those of bionli, not_entailment, entailment"):
-        nlihub.reproduce("bionli/table-2", sources=built)
-    with pytest.raises(UsageError, match="measured on one version"):
-        nlihub.reproduce("bionli/table-2", sources=[mechanisms, mechanisms])
-    with pytest.raises(UsageError, match="has the configs full; bionli/table-3 shows balanced"):
-        nlihub.reproduce("bionli/table-3", sources=mechanisms)
 
 
 def test_a_release_gives_its_tables(scinli_release):
@@ -296,80 +252,6 @@ def test_the_official_patterns_give_the_papers_tables(official, tmp_path):
 # --- made from systems ---
 
 
-def gold(name, n_rows=48, **options):
-    dataset, _, config = name.partition("/")
-    config = config or get_builder(dataset).SPEC.default_config
-    return make_gold(dataset, config, n_rows, **options)
-
-
-@pytest.fixture(scope="module")
-def runs(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("runs")
-    for seed in (1, 2):
-        config = preset("scinli-bert", seed=seed)
-        write_run(folder / f"bert/seed-{seed}", config, {"scinli": gold("scinli")})
-    few = {"spacenli/few_shot": gold("spacenli/few_shot", 320)}
-    for shots in (0, 5):
-        config = preset("spacenli-roberta-few-shot", seed=1, n_shots=shots)
-        write_run(folder / f"few/k-{shots}/seed-1", config, few)
-    return folder
-
-
-def test_runs_stand_beside_the_published_systems(runs):
-    found = nlihub.reproduce("scinli/table-6", sources=runs / "bert")
-    rows = rows_of(found, "SciNLI, Table 6: percentages")
-    papers = {row["system"]: row for row in rows if row[""] == "paper"}
-    assert len(papers) == 8
-    assert papers["XLNet"]["macro_f1"] == 78.18
-    assert papers["XLNet"]["macro_f1 std"] == 0.06
-    (ours,) = [row for row in rows if row[""] == "ours"]
-    assert (ours["system"], ours["trained on"], ours["runs"]) == ("scinli-bert", "scinli", 2)
-    means = [
-        json.loads((runs / f"bert/seed-{seed}/metrics.json").read_text())["evaluations"]
-        for seed in (1, 2)
-    ]
-    scores = [next(iter(m.values()))["metrics"]["nli_report"]["macro_f1"] for m in means]
-    assert ours["macro_f1"] == round(100 * np.mean(scores), 2)
-    assert "| paper | XLNet | scinli | 3 | 78.18 ± 0.06 |" in found["markdown"]
-    assert "not the paper's test set, as the paper's test set has 4,000 rows" in found["notes"][0]
-
-
-def test_systems_trained_on_domains_have_a_row_each(tmp_path):
-    domains = ("hardware", "neurips")
-    tests = {f"mscinli/{name}": gold(f"mscinli/{name}", 40) for name in domains}
-    for name in domains:
-        config = preset("mscinli-roberta", seed=1, train=f"mscinli/{name}")
-        write_run(tmp_path / name / "seed-1", config, tests | {"scinli": gold("scinli", 40)})
-    found = nlihub.reproduce("mscinli/table-8", sources=tmp_path)
-    rows = rows_of(found, "MSciNLI, Table 8: percentages")
-    papers = {row["trained on"]: row for row in rows if row[""] == "paper"}
-    assert len(papers) == 6
-    assert papers["mscinli/neurips"]["scinli: macro_f1"] == 74.15
-    assert papers["mscinli/neurips"]["scinli: macro_f1 std"] == 0.8
-    ours = {row["trained on"]: row for row in rows if row[""] == "ours"}
-    assert set(ours) == {"mscinli/hardware", "mscinli/neurips"}
-    assert ours["mscinli/neurips"]["mscinli/hardware: macro_f1"] is not None
-    assert ours["mscinli/neurips"]["mscinli/networks: macro_f1"] is None
-    classes = nlihub.reproduce("mscinli/table-15", sources=tmp_path)["tables"][0]["columns"]
-    assert {"f1 neutral", "precision neutral", "recall neutral"} <= set(classes)
-
-
-def test_systems_on_other_datasets_are_left_out(runs):
-    found = nlihub.reproduce("scinli/table-6", sources=runs)
-    assert [row[1] for row in found["tables"][0]["rows"] if row[0] == "ours"] == ["scinli-bert"]
-    left = [note for note in found["notes"] if note.startswith("Left out")]
-    assert len(left) == 2
-    with pytest.raises(UsageError, match=r"shows systems on bionli\. Left out"):
-        nlihub.reproduce("bionli/table-5", sources=runs)
-
-
-def test_shots_are_those_of_the_report(runs):
-    rows = rows_of(nlihub.reproduce("spacenli/figure-3", sources=runs), "Ours on spacenli/few_shot")
-    assert [row["shots"] for row in rows if not row["system"].startswith("*")] == [0, 5]
-    with pytest.raises(UsageError, match="several numbers of shots"):
-        nlihub.reproduce("spacenli/figure-3", sources=runs / "bert")
-
-
 @pytest.fixture(scope="module")
 def patterns(tmp_path_factory):
     """A version of four patterns of five problems, and predictions: plain, with probabilities."""
@@ -394,20 +276,15 @@ def patterns(tmp_path_factory):
 
 
 def test_figures_are_drawn_and_their_values_listed(patterns, tmp_path):
-    (version, folder), figure = patterns, "5"
-    found = nlihub.reproduce(
-        f"spacenli/figure-{figure}",
-        sources=version,
-        predictions=folder / "sure.parquet",
-        output=tmp_path / "out",
-    )
-    stem = tmp_path / f"out/spacenli-figure-{figure}"
+    version, folder = patterns
+    given = {"sources": version, "predictions": folder / "sure.parquet"}
+    found = nlihub.reproduce("spacenli/figure-5", **given, output=tmp_path / "out")
+    stem = tmp_path / "out/spacenli-figure-5"
     names = [f"{stem}{suffix}" for suffix in (".md", ".json", ".png", ".svg")]
     assert found["files"] == names
     assert sorted(map(str, (tmp_path / "out").iterdir())) == sorted(names)
     text = Path(names[0]).read_text(encoding="utf-8")
-    assert f"](spacenli-figure-{figure}.png)" in text
-    assert "The picture shows sure." in text
+    assert "](spacenli-figure-5.png)" in text and "The picture shows sure." in text
     assert json.loads(Path(names[1]).read_text())["tables"] == found["tables"]
     assert Path(names[2]).read_bytes().startswith(b"\x89PNG")
     assert "<svg" in Path(names[3]).read_text()
@@ -428,12 +305,6 @@ def test_results_of_score_give_the_same(patterns, tmp_path):
     right = result["metrics"]["pattern_accuracy"]
     assert ours["accuracy"] == round(100 * right["accuracy"], 2)
     assert ours["pattern_accuracy 0.95"] == round(100 * right["pattern_accuracy"][3], 2)
-
-
-def test_a_data_map_needs_probabilities(patterns):
-    version, folder = patterns
-    with pytest.raises(PredictionsError, match="plain: no probabilities, which a data map needs"):
-        nlihub.reproduce("spacenli/figure-4", sources=version, predictions=folder / "plain.parquet")
 
 
 def test_files_of_one_name_stay_apart(patterns, tmp_path):
@@ -457,9 +328,6 @@ def test_rows_from_papers_have_no_groups_to_map(tmp_path):
     assert list(found) == ["nli_report"]
 
 
-# --- made from people and from the package ---
-
-
 @pytest.mark.parametrize(
     "id_", ["scinli/table-2", "mscinli/table-11", "bionli/table-7", "bionli/table-8"]
 )
@@ -475,13 +343,29 @@ def test_what_the_package_holds_is_that_of_the_paper(id_):
 # --- wrong use ---
 
 
-def test_wrong_use_has_a_next_step(mechanisms, tmp_path, monkeypatch):
-    with pytest.raises(UnknownNameError, match="Did you mean 'bionli/table-2'"):
-        nlihub.reproduce("bionli/tabel-2")
-    with pytest.raises(UsageError, match=r"needs predictions \(--predictions FILE\).*To get it: "):
-        nlihub.reproduce("scinli/table-6")
-    with pytest.raises(UsageError, match="batches that people have answered"):
-        nlihub.reproduce("scinli/section-3.3", sources=mechanisms)
+def test_wrong_use_has_a_next_step(small, mechanisms, patterns, runs, tmp_path, monkeypatch):
+    version, folder = patterns
+    plain = {"sources": version, "predictions": folder / "plain.parquet"}
+    for id_, given, error, message in (
+        ("bionli/tabel-2", {}, UnknownNameError, "Did you mean 'bionli/table-2'"),
+        (
+            "scinli/table-6",
+            {},
+            UsageError,
+            r"needs predictions \(--pred.*To get it: ",
+        ),
+        ("scinli/section-3.3", mechanisms, UsageError, "batches that people have answered"),
+        ("bionli/table-2", small, UsageError, "needs those of bionli, not_entailment, entailment"),
+        ("bionli/table-2", [mechanisms] * 2, UsageError, "measured on one version"),
+        ("bionli/table-3", mechanisms, UsageError, "configs full; bionli/table-3 shows balanced"),
+        ("spacenli/table-1", version, UsageError, "has no row of the groups 15, 16"),
+        ("bionli/table-5", runs, UsageError, r"shows systems on bionli\. Left out"),
+        ("spacenli/figure-3", runs, UsageError, "several numbers of shots"),
+        ("spacenli/figure-4", plain, PredictionsError, "plain: no probabilities, which a data map"),
+    ):
+        options = given if isinstance(given, dict) else {"sources": given}
+        with pytest.raises(error, match=message):
+            nlihub.reproduce(id_, **options)
     nlihub.reproduce("bionli/table-7", output=tmp_path)
     with pytest.raises(OutputError, match=r"bionli-table-7.md exists\. Name another folder"):
         nlihub.reproduce("bionli/table-7", output=tmp_path)

@@ -29,8 +29,12 @@ def rows(tmp_path_factory):
         for g in range(N_GROUPS)
         for n in range(4)
     ]
+    return write_rows(lines, path), lines
+
+
+def write_rows(lines, path):
     path.write_text("".join(json.dumps(line) + "\n" for line in lines))
-    return path, lines
+    return path
 
 
 def answer(lines, share, seed):
@@ -87,7 +91,7 @@ def holm(p_values):
 @pytest.mark.parametrize("score", ["accuracy", "pattern_accuracy 0.5"])
 def test_scores_and_tests_are_those_of_a_plain_script(rows, systems, score):
     path, lines = rows
-    found = nlihub.score(systems, str(path))
+    found = nlihub.score(systems, path)
     by_group = {
         name: [
             [float(share >= 0.5) for share in shares(lines, run)]
@@ -142,7 +146,7 @@ def test_f1_of_several_seeds_is_that_of_each_seed_throughout(rows):
     }
     ids = [line["id"] for line in lines]
     given = {n: [pa.table({"id": ids, "prediction": p}) for p in all_] for n, all_ in runs.items()}
-    found = nlihub.score(given, str(path), scores=["macro_f1"])
+    found = nlihub.score(given, path, scores=["macro_f1"])
     two, three = (one for one in found.scores if one.score == "macro_f1")
 
     def difference(signs):
@@ -177,55 +181,39 @@ def test_equal_means_of_other_runs_are_both_the_best(rows):
         return pa.table({"id": [line["id"] for line in lines], "prediction": labels})
 
     for runs in itertools.permutations((25, 29, 33)):
-        found = nlihub.score({"one": right(29), "three": [*map(right, runs)]}, str(path))
+        found = nlihub.score({"one": right(29), "three": [*map(right, runs)]}, path)
         assert all(one.is_best for one in found.scores if one.score == "accuracy")
 
 
-def test_single_runs_have_the_scores_and_tests_of_the_metrics(rows, systems):
+@pytest.mark.parametrize("unit", ["groups", "rows"])
+def test_single_runs_have_the_scores_and_tests_of_the_metrics(rows, systems, tmp_path, unit):
     path, lines = rows
+    groups = {"groups": [line["group"] for line in lines]} if unit == "groups" else {}
+    if not groups:
+        plain = [{"id": line["id"], "label": line["label"]} for line in lines]
+        path = write_rows(plain, tmp_path / "plain.jsonl")
     one, other = systems["strong"][0], systems["middle"][0]
-    found = nlihub.score({"one": one, "other": other}, str(path), confidence_level=0.9)
-    gold = [line["label"] for line in lines]
+    found = nlihub.score({"one": one, "other": other}, path, confidence_level=0.9)
     report = functional.nli_report(
         other["prediction"],
-        gold,
+        [line["label"] for line in lines],
         labels=list(LABELS),
-        groups=[line["group"] for line in lines],
+        **groups,
         other_predictions=one["prediction"],
         confidence_level=0.9,
     )
-    for record in found.scores:
-        if record.system == "other" and record.score in ("macro_f1", "accuracy"):
-            assert record.mean == pytest.approx(report[record.score])
-            assert [record.low, record.high] == report["confidence_intervals"][record.score]
-            assert record.p_value == report["comparison"][record.score]["p_value"]
-    assert "confidence:0.9|" in found.signature
-
-
-def test_rows_without_groups_are_units(rows, systems, tmp_path):
-    _, lines = rows
-    path = tmp_path / "plain.jsonl"
-    kept = ("id", "label")
-    path.write_text("".join(json.dumps({k: line[k] for k in kept}) + "\n" for line in lines))
-    two = {name: runs[0] for name, runs in systems.items() if name != "weak"}
-    found = nlihub.score(two, str(path))
-    report = functional.nli_report(
-        two["middle"]["prediction"],
-        [line["label"] for line in lines],
-        labels=list(LABELS),
-        other_predictions=two["strong"]["prediction"],
-        confidence_level=0.95,
-    )
-    [record] = [s for s in found.scores if (s.score, s.system) == ("macro_f1", "middle")]
-    assert record.mean == pytest.approx(report["macro_f1"])
-    assert record.p_value == report["comparison"]["macro_f1"]["p_value"]
-    assert [record.low, record.high] == pytest.approx(report["confidence_intervals"]["macro_f1"])
-    assert "units:rows" in found.signature
+    for score in ("macro_f1", "accuracy"):
+        [record] = [s for s in found.scores if (s.score, s.system) == (score, "other")]
+        assert record.mean == pytest.approx(report[score])
+        interval = report["confidence_intervals"][score]
+        assert [record.low, record.high] == pytest.approx(interval)
+        assert record.p_value == report["comparison"][score]["p_value"]
+    assert f"units:{unit}" in found.signature and "confidence:0.9|" in found.signature
 
 
 def test_parts_are_tested_together(rows, systems):
     path, lines = rows
-    found = nlihub.score(systems, str(path), by="category", scores=["accuracy"])
+    found = nlihub.score(systems, path, by="category", scores=["accuracy"])
     records = [one for one in found.scores if one.score == "accuracy"]
     assert [(r.part, r.system, r.n_rows) for r in records] == [
         (f"c{part}", name, 12) for part in range(3) for name in systems
@@ -248,7 +236,7 @@ def test_parts_are_tested_together(rows, systems):
 
 def test_a_table_has_many_forms(rows, systems):
     path, _ = rows
-    found = nlihub.score(systems, str(path))
+    found = nlihub.score(systems, path)
     frame = found.to_pandas()
     assert len(frame) == len(found.scores)
     assert frame.to_dict("records")[0]["score"] == "macro_f1"
@@ -290,7 +278,7 @@ def test_files_are_systems_by_name(rows, systems, tmp_path):
     assert done.returncode == 0, done.stderr
     found = json.loads(done.stdout)
     assert found["systems"] == {"weak0": ["weak0.csv"], "big": ["strong0.csv", "strong1.csv"]}
-    expected = nlihub.score({"weak0": systems["weak"][:1], "big": systems["strong"][:2]}, str(path))
+    expected = nlihub.score({"weak0": systems["weak"][:1], "big": systems["strong"][:2]}, path)
     assert found["scores"] == expected.as_json()["scores"]
     for form, start in (
         ("markdown", "rows.jsonl"),
@@ -306,43 +294,40 @@ def test_files_are_systems_by_name(rows, systems, tmp_path):
     assert (done.returncode, "Two systems are called a" in done.stderr) == (2, True)
 
 
-def test_what_makes_no_table_is_refused(rows, systems):
-    path, _ = rows
-    with pytest.raises(UnknownNameError, match="macrof1"):
-        nlihub.score(systems, str(path), scores=["macrof1"])
-    with pytest.raises(UsageError, match="table of several systems"):
-        nlihub.score(systems["middle"][0], str(path), scores=["accuracy"])
-    with pytest.raises(UsageError, match="confidence_level"):
-        nlihub.score(systems, str(path), confidence_level=2)
-    with pytest.raises(UsageError, match="thresholds"):
-        nlihub.score(systems, str(path), thresholds=[])
-    assert "|thresholds:0" in nlihub.score(systems, str(path), thresholds=0).signature
-
-
-def test_rows_of_which_some_have_no_group_are_refused(rows, systems, tmp_path):
-    _, lines = rows
-    path = tmp_path / "partly.jsonl"
+def test_what_makes_no_table_is_refused(rows, systems, tmp_path):
+    path, lines = rows
+    for given, options, error, message in (
+        (systems, {"scores": ["macrof1"]}, UnknownNameError, "macrof1"),
+        (systems["middle"][0], {"scores": ["accuracy"]}, UsageError, "table of several systems"),
+        (systems, {"confidence_level": 2}, UsageError, "confidence_level"),
+        (systems, {"thresholds": []}, UsageError, "thresholds"),
+    ):
+        with pytest.raises(error, match=message):
+            nlihub.score(given, path, **options)
+    assert "|thresholds:0" in nlihub.score(systems, path, thresholds=0).signature
     some = [{**line, "group": line["group"] if n else None} for n, line in enumerate(lines)]
-    path.write_text("".join(json.dumps(line) + "\n" for line in some))
     with pytest.raises(UsageError, match="1 of 36 rows have no group"):
-        nlihub.score(systems, str(path))
+        nlihub.score(systems, write_rows(some, tmp_path / "partly.jsonl"))
 
 
-def test_names_of_columns_are_names_of_systems_too(rows, systems):
+def test_systems_may_be_named_like_columns_and_seeds_be_mappings(rows, systems):
     path, _ = rows
     run = systems["middle"][0]
-    found = nlihub.score({"id": run, "prediction": systems["strong"]}, str(path))
+    found = nlihub.score({"id": run, "prediction": systems["strong"]}, path)
     assert list(found.systems) == ["id", "prediction"]
-    alone = nlihub.score({"id": run["id"].to_pylist(), "prediction": run["prediction"]}, str(path))
-    assert alone["metrics"] == nlihub.score(run, str(path))["metrics"]
+    mappings = nlihub.score({"id": [t.to_pydict() for t in systems["strong"]]}, path)
+    expected = [one for one in found.scores if one.system == "prediction"]
+    assert [one.mean for one in mappings.scores] == [one.mean for one in expected]
+    alone = nlihub.score({"id": run["id"].to_pylist(), "prediction": run["prediction"]}, path)
+    assert alone["metrics"] == nlihub.score(run, path)["metrics"]
 
 
 def test_latex_shows_odd_names_p_values_and_a_label_for_each_table(rows, systems):
     path, _ = rows
-    found = nlihub.score({"a<b|c": systems["weak"], "d": systems["strong"]}, str(path))
+    found = nlihub.score({"a<b|c": systems["weak"], "d": systems["strong"]}, path)
     latex = found.to_latex()
     assert r"a$<$b\textbar{}c" in latex
     [p_value] = {s.p_corrected for s in found.scores if s.score == "accuracy" and s.p_corrected}
     assert f"{{\\scriptsize p {p_value:.4f}}}" in latex
-    parts = nlihub.score(systems, str(path), by="category", scores=["accuracy", "macro_f1"])
+    parts = nlihub.score(systems, path, by="category", scores=["accuracy", "macro_f1"])
     assert re.findall(r"label\{(.*)\}", parts.to_latex(label="tab:x")) == ["tab:x-1", "tab:x-2"]

@@ -1,4 +1,4 @@
-"""The stages over shards of abstracts, compared with the obvious way in memory."""
+"""The stages over shards of abstracts: many small pieces give what one piece gives."""
 
 import json
 import random
@@ -7,7 +7,6 @@ from collections import Counter
 from contextlib import contextmanager
 from pathlib import Path
 
-import abstracts_in_memory
 import pytest
 from abstract_corpus import make_abstract, write_abstracts
 from abstract_samples import json_lines
@@ -85,11 +84,9 @@ def write_corpus(folder: Path, seed: int) -> Path:
     return folder
 
 
-@pytest.fixture
-def small_pieces(monkeypatch):
+def cut_into_small_pieces(monkeypatch):
     """Cut all that is cut by size into many pieces."""
     monkeypatch.setattr(run, "SHARD_BYTES", 8_000)
-    monkeypatch.setattr(run, "_check_labels", lambda *_: None)  # of few rows
     monkeypatch.setattr(negatives, "_AT_ONCE", 2)
     sizes = {"PART_ROWS": 30, "_RUN_ROWS": 7, "_RUN_SHARDS": 2, "_YIELDED_ROWS": 11}
     for name, n in sizes.items():
@@ -124,51 +121,36 @@ RECIPES = {
 }
 
 
-def show(entry):
-    return tuple(entry[name] for name in ("pmid", "unit", "reason", "detail"))
-
-
-@pytest.mark.parametrize("name", RECIPES)
-@pytest.mark.usefixtures("small_pieces")
-@pytest.mark.slow
-def test_they_give_what_one_process_gives_in_memory(name, tmp_path):
-    folder = write_corpus(tmp_path / "corpus", len(name))
-    recipe = AbstractsRecipe(**RECIPES[name])
-    files = [file.path for file in find_paper_files([folder])]
-    expected, counts, not_taken, left_out = abstracts_in_memory.construct(files, recipe)
+def look_at(folder, recipe, cache):
+    """The rows of each split, the counts, and what was not taken or left out."""
+    with constructing(folder, recipe, cache) as made:
+        counts, rows, n_parts = made.report.counts, rows_of(made), len(made.rows.parts)
+        listed = {name: list(entries) for name, entries in made.report.left_out.items()}
+    assert not list(cache.glob("construct/*/"))
+    abstracts, not_taken = counts["abstracts"], listed["not_taken"]
+    assert abstracts["kept"] + sum(abstracts["dropped"].values()) == abstracts["read"]
+    assert abstracts["dropped"] == Counter(one["reason"] for one in not_taken)
+    n_left_out = Counter(f"{one['unit']}: {one['reason']}" for one in listed["left_out"])
+    assert abstracts["left_out"] == n_left_out
+    for of_kind in counts["negatives"].values():
+        assert of_kind["kept"] + sum(of_kind["dropped"].values()) == abstracts["kept"]
+    # Of equal abstracts of one pmid, any may be the one that is taken.
     doubled = {one["pmid"] for one in not_taken if one["reason"] == SAME_PMID}
-    with constructing(folder, recipe, tmp_path / "cache") as made:
-        report = made.report
-        assert rows_of(made) == {
-            key: [(id_, text) for _, id_, text in found] for key, found in expected.items()
-        }
-        assert len(made.rows.parts) > 1
-        assert Counter(map(show, report.left_out["not_taken"])) == Counter(map(show, not_taken))
-        # Of equal abstracts of one pmid, any may be the one that is taken.
-        for kind, entries in (("not_taken", not_taken), ("left_out", left_out)):
-            listed, expected = (
-                Counter(
-                    (one["file"], one["line"], *show(one))
-                    for one in of
-                    if one["pmid"] not in doubled
-                )
-                for of in (report.left_out[kind], entries)
-            )
-            assert listed == expected
-        n_left_out = Counter(
-            f"{one['unit']}: {one['reason']}" for one in report.left_out["left_out"]
-        )
-    abstracts = report.counts["abstracts"]
-    assert abstracts["read"] == counts["read"]
-    assert abstracts["kept"] + sum(abstracts["dropped"].values()) == counts["read"]
-    assert (abstracts["dropped"], abstracts["left_out"]) == (counts["dropped"], n_left_out)
-    found = report.counts["negatives"]
-    assert {kind: (of["kept"], of["dropped"]) for kind, of in found.items()} == counts["negatives"]
-    for config, splits in counts["mechanisms"].items():
-        shown = report.counts["distributions"][config]
-        assert shown["in_no_split"] == splits.pop(None, 0)
-        assert {split: n for split, n in shown["mechanisms"].items() if n} == splits
-    assert not list((tmp_path / "cache").glob("construct/*/"))
+    places = [one for entries in listed.values() for one in entries if one["pmid"] not in doubled]
+    return n_parts, (rows, counts, Counter(json.dumps(one, sort_keys=True) for one in places))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", RECIPES)
+def test_small_pieces_give_what_one_piece_gives(name, tmp_path, monkeypatch):
+    folder, recipe = write_corpus(tmp_path / "corpus", len(name)), AbstractsRecipe(**RECIPES[name])
+    monkeypatch.setattr(run, "_check_labels", lambda *_: None)  # of few rows
+    n_parts, expected = look_at(folder, recipe, tmp_path / "whole")
+    assert n_parts == 1
+    cut_into_small_pieces(monkeypatch)
+    n_parts, found = look_at(folder, recipe, tmp_path / "cut")
+    assert n_parts > 1
+    assert found == expected
 
 
 def test_the_pool_on_the_disk_is_that_in_memory(tmp_path):
@@ -187,9 +169,7 @@ def test_the_pool_on_the_disk_is_that_in_memory(tmp_path):
     files = find_paper_files([tmp_path / "a.pubtator"])
     read = ReadAbstracts(MechanismRules())
     options = BuildOptions(cache_dir=tmp_path)
-    with (
-        read_corpus(files, read, SCHEMAS, {}, None, options, 10**6) as work,
-    ):
+    with read_corpus(files, read, SCHEMAS, {}, None, options, 10**6) as work:
         database = work.database
         work.select([*STATEMENTS, POOL])
         stored = EntityPool.open(store_pool(database, work.folder))

@@ -293,6 +293,11 @@ DEFECTS = [
         "patterns is not among its sources",
     ),
     (
+        "sources_are_those_of_the_dataset",
+        lambda f: edit_manifest(f, lambda m: m["sources"][0].update(url="mine.jsonl")),
+        "mine.jsonl is no source of this dataset",
+    ),
+    (
         "parts_that_are_missing",
         lambda f: edit_manifest(f, lambda m: m["configs"].pop("few_shot")),
         "config few_shot",
@@ -392,6 +397,8 @@ def test_the_official_dataset_has_the_published_counts(official, tmp_path):
     repeated = report.outcomes[-1]
     assert repeated.check == "repeated texts"
     assert repeated.findings[-1] == "and 113 more"
+    digest_of_the_authors = "737dcde748ef725f26c2b7bb6d0b46014c3e9c1e6d7268a6f0bf28162b7cf669"
+    assert Manifest.read(folder).configs["default"]["test"].order_digest == digest_of_the_authors
     statistics = nlihub.stats(str(folder))
     assert statistics.repeated_texts == 123
     assert statistics.contradictory_texts == 0

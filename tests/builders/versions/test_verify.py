@@ -147,7 +147,6 @@ def repeat_text(label):
 DEFECTS = [
     ("manifest_is_readable", lambda f: (f / MANIFEST).unlink(), "has no manifest.json"),
     ("manifest_is_readable", lambda f: (f / MANIFEST).write_text("{"), "is not a manifest"),
-    ("manifest_is_readable", lambda f: (f / MANIFEST).write_text("[]"), "is not a manifest"),
     (
         "manifest_is_readable",
         lambda f: edit_manifest(f, lambda m: m.update(dataset="nope")),
@@ -176,7 +175,6 @@ DEFECTS = [
     ("manifest_is_readable", lambda f: edit_manifest(f, swap_config), "expected"),
     ("files_have_their_hashes", lambda f: (f / "LICENSE").write_text("mine"), "LICENSE has sha256"),
     ("files_have_their_hashes", lambda f: (f / TEST).unlink(), f"{TEST} is missing"),
-    ("files_have_their_hashes", lambda f: (f / "x").write_text("x"), "x is not in the manifest"),
     ("files_have_their_hashes", link_folder, "more is not in the manifest"),
     (
         "files_have_their_hashes",
@@ -185,11 +183,6 @@ DEFECTS = [
     ),
     ("files_are_those_of_a_version", hide_rows, f"hidden/{TEST}, expected {TEST}"),
     ("files_are_those_of_a_version", lambda f: add_file(f, "setup.py"), "setup.py is no file of"),
-    (
-        "files_are_those_of_a_version",
-        lambda f: add_file(f, "default/test-00001-of-00002.parquet"),
-        "default/test-00001-of-00002.parquet is no file of a version",
-    ),
     (
         "files_are_those_of_a_version",
         lambda f: edit_manifest(f, lambda m: m["files"].pop("LICENSE")),
@@ -227,7 +220,6 @@ DEFECTS = [
     ("values_are_allowed", lambda f: edit_rows(f, set_value(0, "domain", "acl")), "domain 'acl'"),
     ("values_are_allowed", lambda f: edit_rows(f, set_value(0, "category", "x")), "category 'x'"),
     ("values_are_allowed", lambda f: edit_rows(f, set_value(0, "label", -1)), "label '-1'"),
-    ("values_are_allowed", lambda f: edit_rows(f, set_value(0, "label", 5)), "label '5'"),
     ("values_are_allowed", lambda f: edit_rows(f, set_value(0, "label", None)), "label null"),
     *(
         (
@@ -285,7 +277,6 @@ DEFECTS = [
         "LICENSE is not that of the dataset",
     ),
     ("licence_and_citation_are_true", lambda f: add_file(f, "CITATION.bib"), "CITATION.bib is not"),
-    ("licence_and_citation_are_true", lambda f: (f / "LICENSE").unlink(), "LICENSE is missing"),
     ("rows_have_their_digest", lambda f: edit_rows(f, list.clear), "default/test has no rows"),
     (
         "sources_are_those_of_the_dataset",
@@ -320,12 +311,26 @@ def test_a_sound_version_passes(small):
     ]
 
 
+@pytest.fixture
+def run_check(monkeypatch):
+    """Runs one check on a version, after those that it needs; the others take time."""
+
+    def run(folder, check):
+        needed = [check]
+        while needed[0].needs:
+            needed.insert(0, needed[0].needs)
+        monkeypatch.setattr(checks, "CHECKS", needed)
+        return verify_version(folder).outcomes[-1]
+
+    return run
+
+
 @pytest.mark.parametrize(("check", "plant", "expected"), DEFECTS)
-def test_planted_defects_are_caught(copy, check, plant, expected):
+def test_planted_defects_are_caught(copy, run_check, check, plant, expected):
     plant(copy)
-    [outcome] = [o for o in verify_version(copy).outcomes if o.check == check.replace("_", " ")]
+    outcome = run_check(copy, getattr(checks, check))
     assert expected in " ".join(outcome.findings)
-    assert outcome.passed == any(c.lists_only for c in CHECKS if c.name == outcome.check)
+    assert outcome.passed == getattr(checks, check).lists_only
 
 
 def test_every_check_has_a_planted_defect():
@@ -341,6 +346,7 @@ def test_every_check_has_a_planted_defect():
 @pytest.mark.parametrize(
     ("published", "expected"),
     [
+        ({"rows": 1}, "default/test: 3,300, published 1 (+3,299)"),
         ({"label": {"neutral": 3}}, "label neutral: "),
         ({"n_premises": {3: 1}}, "n_premises 3: 120, published 1 (+119)"),
         ({"groups": 160}, "groups: 165, published 160 (+5)"),
@@ -352,34 +358,21 @@ def test_counts_that_are_not_the_published_ones(small, monkeypatch, published, e
     spec = get_builder("open_spacenli").SPEC
     monkeypatch.setitem(spec.__dict__, "published", {"default": {"test": published}})
     version = VersionUnderTest(small)
+    of_rows, others = checks.rows_are_the_published_ones, checks.counts_are_the_published_ones
     with open_rows(version) as version.tables:
-        [finding] = checks.counts_are_the_published_ones.find(version)
-        assert not list(checks.rows_are_the_published_ones.find(version))
+        found = [list(check.find(version)) for check in (of_rows, others)]
+    [finding] = found["rows" not in published]
     assert expected in finding
+    assert not found["rows" in published]
 
 
-def test_numbers_of_rows_that_are_not_the_published_ones(small, monkeypatch):
-    spec = get_builder("open_spacenli").SPEC
-    monkeypatch.setitem(spec.__dict__, "published", {"default": {"test": {"rows": 1}}})
-    version = VersionUnderTest(small)
-    with open_rows(version) as version.tables:
-        [finding] = checks.rows_are_the_published_ones.find(version)
-        assert not list(checks.counts_are_the_published_ones.find(version))
-    assert finding == "default/test: 3,300, published 1 (+3,299)"
-
-
-def test_known_defects_of_a_release_are_listed_and_fail_nothing(copy, monkeypatch):
+def test_known_defects_of_a_release_are_listed_and_fail_nothing(copy, run_check, monkeypatch):
     leak_into_test(copy)
-    name = "no example is in two splits"
-
-    def outcome():
-        return next(o for o in verify_version(copy).outcomes if o.check == name)
-
-    assert not outcome().passed
-    spec = get_builder("open_spacenli").SPEC
-    monkeypatch.setitem(spec.__dict__, "known_defects", frozenset({name}))
-    assert outcome().passed
-    assert outcome().findings
+    check, spec = checks.no_example_is_in_two_splits, get_builder("open_spacenli").SPEC
+    assert not run_check(copy, check).passed
+    monkeypatch.setitem(spec.__dict__, "known_defects", frozenset({check.name}))
+    outcome = run_check(copy, check)
+    assert outcome.passed and outcome.findings
 
 
 def test_names_of_known_defects_are_names_of_checks():
@@ -388,6 +381,7 @@ def test_names_of_known_defects_are_names_of_checks():
         assert names >= builder.SPEC.known_defects
 
 
+@pytest.mark.slow
 def test_the_official_dataset_has_the_published_counts(official, tmp_path):
     folder = nlihub.build("spacenli", tmp_path, folder=official)
     report = nlihub.verify(folder)
@@ -425,8 +419,9 @@ def test_the_manifest_survives_a_round_trip(small, tmp_path):
 
 def test_what_was_not_run_says_why(copy):
     (copy / MANIFEST).unlink()
-    findings = {o.check: o.findings for o in verify_version(copy).outcomes}
-    assert not any(o.ran for o in verify_version(copy).outcomes[1:])
+    outcomes = verify_version(copy).outcomes
+    findings = {o.check: o.findings for o in outcomes}
+    assert not any(o.ran for o in outcomes[1:])
     assert findings["ids are unique"] == ("values are allowed did not pass",)
 
 

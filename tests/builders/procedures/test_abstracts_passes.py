@@ -1,19 +1,13 @@
 """The stages over shards of abstracts: many small pieces give what one piece gives."""
 
 import json
-import random
-import re
-from collections import Counter
 from contextlib import contextmanager
-from pathlib import Path
 
 import pytest
 from abstract_corpus import make_abstract, write_abstracts
-from abstract_samples import json_lines
 from nlihub.builders.core.options import BuildOptions
-from nlihub.builders.dataflow import rows as flow_rows
 from nlihub.builders.dataflow.work import read_corpus
-from nlihub.builders.procedures.abstracts import negatives, run
+from nlihub.builders.procedures.abstracts import run
 from nlihub.builders.procedures.abstracts.choose import SAME_PMID, STATEMENTS, TAKEN
 from nlihub.builders.procedures.abstracts.declaration import AbstractsDeclaration
 from nlihub.builders.procedures.abstracts.mechanisms.mechanism import MechanismRules
@@ -31,7 +25,6 @@ from nlihub.loaders.errors import CorpusError, UsageError
 from nlihub.loaders.progress import silent
 
 DECLARED = About().declare("my_bionli", AbstractsDeclaration.MATERIAL, AbstractsDeclaration.CREDIT)
-RATIO = (0.5, 0.2, 0.3)
 
 
 class Writer:
@@ -52,49 +45,6 @@ class Writer:
         return {"writer": "a test's"}
 
 
-def write_corpus(folder: Path, seed: int) -> Path:
-    """Write what a corpus may have: pmids twice, equal texts, defects, several formats."""
-    rng = random.Random(seed)
-    numbers = rng.sample(range(1_000), 70)
-    conclude = ["We conclude that", "We conclude that", "We conclude that", "Perhaps"]
-    texts = [make_abstract(n, conclude=rng.choice(conclude)) for n in numbers]
-    for n in rng.sample(numbers, 12):  # the same text under another pmid
-        texts.append(re.sub(rf"(?m)^{n}", f"{rng.choice('19')}{n:04d}", make_abstract(n)))
-    texts += rng.sample(texts, 8)  # the same pmid
-    texts += [text.replace("inhibits", "does not inhibit") for text in rng.sample(texts, 4)]
-    texts += ["a line of no abstract\n", "77777|t|A title alone\n"]
-    texts += [make_abstract(1500) + "1500\tPPI\tnobody\tx\n1500\tone column\n"]
-    rng.shuffle(texts)
-    folder.mkdir()
-    (folder / "b.pubtator").write_text("\n".join(texts[:60]))
-    (folder / "a.pubtator").write_text("\n\n".join([texts[60], "stray", *texts[61:]]) + "\n")
-    records = [
-        {
-            "pmid": 10_000 + n // 2,
-            "supporting_set": [f"We saw {n % 9} hens.", "Levels fell.", "They rose."],
-            "conclusion": f"We conclude that <re> foxin{n} <er> inhibits <el> henase{n} <le>.",
-            "regulator_type": "Gene",
-            "regulated_type": "Gene",
-            "regulator_id": f"id{n % 4}",
-        }
-        for n in range(30)
-    ]
-    (folder / "c.jsonl").write_text(json_lines(*records) + "\n{no json\n")
-    (folder / "d.pubtator").write_text("")
-    return folder
-
-
-def cut_into_small_pieces(monkeypatch):
-    """Cut all that is cut by size into many pieces."""
-    monkeypatch.setattr(run, "SHARD_BYTES", 8_000)
-    monkeypatch.setattr(negatives, "_AT_ONCE", 2)
-    sizes = {"PART_ROWS": 30, "_RUN_ROWS": 7, "_RUN_SHARDS": 2, "_YIELDED_ROWS": 11}
-    for name, n in sizes.items():
-        monkeypatch.setattr(flow_rows, name, n)
-    monkeypatch.setattr(flow_rows, "_BATCH_ROWS", 3)
-    monkeypatch.setattr(flow_rows, "_GROUP_BYTES", 2_000)
-
-
 @contextmanager
 def constructing(folder, recipe, cache, num_proc=1):
     options = BuildOptions(num_proc=num_proc, cache_dir=cache)
@@ -110,47 +60,6 @@ def rows_of(made):
             table = batch.table.filter(batch.members[key])
             found[key] += zip(table["id"].to_pylist(), table["hypothesis"].to_pylist(), strict=True)
     return found
-
-
-RECIPES = {
-    "draw": {},
-    "a ratio, and balanced": {"ratio": RATIO, "balance_negation": True},
-    "pairs": {"ratio": RATIO, "training_rows": "pair"},
-    "few strategies": {"ratio": RATIO, "strategies": ["VNeg", "SEN"], "balance_negation": True},
-    "a writer": {"ratio": RATIO, "generate": Writer(), "seed": 3},
-}
-
-
-def look_at(folder, recipe, cache):
-    """The rows of each split, the counts, and what was not taken or left out."""
-    with constructing(folder, recipe, cache) as made:
-        counts, rows, n_parts = made.report.counts, rows_of(made), len(made.rows.parts)
-        listed = {name: list(entries) for name, entries in made.report.left_out.items()}
-    assert not list(cache.glob("construct/*/"))
-    abstracts, not_taken = counts["abstracts"], listed["not_taken"]
-    assert abstracts["kept"] + sum(abstracts["dropped"].values()) == abstracts["read"]
-    assert abstracts["dropped"] == Counter(one["reason"] for one in not_taken)
-    n_left_out = Counter(f"{one['unit']}: {one['reason']}" for one in listed["left_out"])
-    assert abstracts["left_out"] == n_left_out
-    for of_kind in counts["negatives"].values():
-        assert of_kind["kept"] + sum(of_kind["dropped"].values()) == abstracts["kept"]
-    # Of equal abstracts of one pmid, any may be the one that is taken.
-    doubled = {one["pmid"] for one in not_taken if one["reason"] == SAME_PMID}
-    places = [one for entries in listed.values() for one in entries if one["pmid"] not in doubled]
-    return n_parts, (rows, counts, Counter(json.dumps(one, sort_keys=True) for one in places))
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("name", RECIPES)
-def test_small_pieces_give_what_one_piece_gives(name, tmp_path, monkeypatch):
-    folder, recipe = write_corpus(tmp_path / "corpus", len(name)), AbstractsRecipe(**RECIPES[name])
-    monkeypatch.setattr(run, "_check_labels", lambda *_: None)  # of few rows
-    n_parts, expected = look_at(folder, recipe, tmp_path / "whole")
-    assert n_parts == 1
-    cut_into_small_pieces(monkeypatch)
-    n_parts, found = look_at(folder, recipe, tmp_path / "cut")
-    assert n_parts > 1
-    assert found == expected
 
 
 def test_the_pool_on_the_disk_is_that_in_memory(tmp_path):
@@ -240,7 +149,8 @@ def count_abstracts(tmp_path, name, files):
         return made.report.counts["abstracts"], rows_of(made)
 
 
-def test_of_one_pmid_that_with_a_mechanism_is_taken_else_by_content(tmp_path):
+def test_of_one_pmid_that_with_a_mechanism_is_taken_else_by_content(tmp_path, monkeypatch):
+    monkeypatch.setattr(run, "SHARD_BYTES", 1_000)
     every = [make_abstract(n) for n in range(8)]
     without = [make_abstract(n, conclude="Perhaps") for n in range(4)]
     others = [make_abstract(n).replace("% in hens", "% in rats") for n in range(2, 8)]

@@ -1,4 +1,5 @@
 import json
+import re
 from collections import Counter
 from itertools import pairwise
 
@@ -9,8 +10,9 @@ from abstract_samples import json_lines
 from command_line import run_command
 from constructing import from_abstracts
 from datasets import load_dataset
-from nlihub.builders.procedures.abstracts import run
-from nlihub.builders.procedures.abstracts.choose import SAME_TEXTS
+from nlihub.builders.dataflow import rows as flow_rows
+from nlihub.builders.procedures.abstracts import negatives, run
+from nlihub.builders.procedures.abstracts.choose import SAME_TEXTS, UNBALANCED, Forms
 from nlihub.builders.procedures.abstracts.mechanisms.mechanism import Mechanism
 from nlihub.builders.procedures.abstracts.negatives import join_outcomes
 from nlihub.builders.procedures.abstracts.perturb import NAMES, EntityPool, make_strategies
@@ -21,6 +23,7 @@ from nlihub.builders.procedures.abstracts.perturb.strategy import (
     Perturbed,
     perturb_mechanism,
 )
+from nlihub.builders.procedures.procedure import show_probe
 from nlihub.builders.versions.version import Manifest
 from nlihub.loaders.errors import CorpusError, SourceNotFoundError, UnknownNameError, UsageError
 
@@ -50,7 +53,7 @@ def rows_of(made, config, split):
 def digests(folder):
     manifest = Manifest.read(folder)
     return {
-        (config, split): entry.digest
+        (config, split): entry.order_digest
         for config, splits in manifest.configs.items()
         for split, entry in splits.items()
     }
@@ -115,13 +118,18 @@ SPLITS = ("train", "validation", "test")
 
 
 class TestSameBytes:
-    def test_files_and_processes(self, made, tmp_path):
+    def test_files_processes_and_small_pieces(self, made, tmp_path, monkeypatch):
+        monkeypatch.setattr(run, "SHARD_BYTES", 8_000)
+        monkeypatch.setattr(negatives, "_AT_ONCE", 2)
+        sizes = {"PART_ROWS": 30, "_RUN_ROWS": 7, "_RUN_SHARDS": 2, "_YIELDED_ROWS": 11}
+        for name, n in {**sizes, "_BATCH_ROWS": 3, "_GROUP_BYTES": 2_000}.items():
+            monkeypatch.setattr(flow_rows, name, n)
         numbers = list(range(N_ABSTRACTS))
         write_abstracts(tmp_path / "b" / "2.txt.pubtator", numbers[70:][::-1])
         write_abstracts(tmp_path / "b" / "1.pubtator", numbers[:70])
         again = from_abstracts("my_bionli", tmp_path / "b", tmp_path, num_proc=2)
-        for path in sorted(made.folder.rglob("*.parquet")):
-            assert (again.folder / path.relative_to(made.folder)).read_bytes() == path.read_bytes()
+        assert len(list((again.folder / "full").glob("test-*"))) > 1
+        assert digests(again.folder) == digests(made.folder)
 
     @pytest.mark.slow
     def test_a_spark_cluster(self, made, tmp_path, monkeypatch, spark_cluster):
@@ -260,6 +268,41 @@ def test_a_version_with_models_that_write(tmp_path):
     assert manifest.parameters["generation"]["quality"] == "token_f1"
     assert nlihub.verify(made.folder).passed
     assert any("epoch" in line for line in told)
+
+
+def test_negated_forms_are_balanced_and_the_card_has_the_probe(tmp_path):
+    path = write_abstracts(tmp_path / "a.pubtator", range(60))
+    with path.open("a") as file:
+        for n in range(60, 66):  # what affirms a denied conclusion stays
+            file.write("\n" + make_abstract(n, verb="does not inhibit"))
+    plain = from_abstracts("plain", path, tmp_path, ratio=(0.6, 0.2, 0.2))
+    made = from_abstracts(
+        "balanced", path, tmp_path, ratio=(0.6, 0.2, 0.2), balance_negation=True, probe=True
+    )
+    dropped = made.counts["negatives"]["VNeg"]["dropped"]
+    n_left = made.counts["negatives"]["VNeg"]["kept"]
+    assert dropped[UNBALANCED] == plain.counts["negatives"]["VNeg"]["kept"] - n_left > 0
+    (line,) = (line for line in made.summary if line.startswith("negated: "))
+    positives, negatives = (float(n) for n in re.findall(r"([\d.]+) % of the", line))
+    assert negatives == pytest.approx(positives, abs=1)
+    card = (made.folder / "README.md").read_text()
+    section = card.partition("## Is the label in the hypothesis?")[2].partition("\n## ")[0]
+    assert "| `SEN` |" in section
+    assert "| `not_entailment` |" in section
+    assert "## Is the label" not in (plain.folder / "README.md").read_text()
+    for one in (plain, made):
+        assert nlihub.verify(one.folder).passed
+
+
+def test_a_probe_that_could_not_be_measured_says_why():
+    found = {"config": "full", "unmeasured": "there are no rows"}
+    assert "Not measured on `full`: there are no rows." in [*show_probe(found)]
+    assert [*show_probe({})] == []
+
+
+def test_how_many_negations_are_kept():
+    for n_negated_others, n_flipped, expected in ((0, 50, 20), (4, 50, 15), (0, 9, 9), (20, 9, 0)):
+        assert Forms(100, 20, 80, n_negated_others, n_flipped).n_kept == expected
 
 
 def test_the_command_refuses_what_makes_no_sense(corpus):

@@ -10,10 +10,6 @@ from pathlib import Path
 
 import pyarrow.parquet as pq
 import pytest
-from nlihub.builders.core.base import BuildOptions
-from nlihub.builders.open_spacenli import OpenSpaceNLI
-from nlihub.builders.versions.version import Manifest
-from nlihub.builders.versions.write import build_version
 from nlihub.loaders.atomic_write import whole_file, whole_folder
 from nlihub.loaders.errors import OutputError
 
@@ -34,16 +30,6 @@ def test_same_bytes_whatever_the_folder_workers_and_hash_seed(built, tmp_path):
     environment = {**os.environ, "PYTHONHASHSEED": "2"}
     subprocess.run([sys.executable, "-c", code], check=True, env=environment)
     assert contents(tmp_path / "open_spacenli") == contents(built)
-
-
-@pytest.mark.slow
-def test_shards_hold_the_same_rows(small, tmp_path, fewer_problems):
-    version = build_version(OpenSpaceNLI, tmp_path, BuildOptions(), max_shard_bytes=1)
-    one = Manifest.read(small)
-    for config, splits in version.manifest.configs.items():
-        for split, entry in splits.items():
-            assert entry.digest == one.configs[config][split].digest
-    assert nlihub.verify(version.folder).passed
 
 
 def test_building_again_replaces_and_nothing_is_left_beside(small, tmp_path, fewer_problems):

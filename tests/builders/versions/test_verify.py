@@ -27,6 +27,26 @@ def copy(small, tmp_path):
     return folder
 
 
+def manifest(change):
+    """A defect of the manifest."""
+    return lambda folder: edit_manifest(folder, change)
+
+
+def value(column, value, row=0):
+    """A defect of a value of the main split."""
+    return lambda folder: edit_rows(folder, lambda rows: rows[row].update({column: value}))
+
+
+def card(old, new):
+    """A defect of the card."""
+
+    def plant(folder):
+        path = folder / "README.md"
+        path.write_text(path.read_text().replace(old, new))
+
+    return plant
+
+
 def edit_manifest(folder, change):
     fields = json.loads((folder / MANIFEST).read_text())
     change(fields)
@@ -53,13 +73,6 @@ def edit_rows(folder, change, file=TEST):
         entry["shards"][0].update(rows=len(rows), sha256=hash_file(path))
 
     edit_manifest(folder, fit)
-
-
-def set_value(row, column, value):
-    def change(rows):
-        rows[row][column] = value
-
-    return change
 
 
 def swap_config(fields):
@@ -147,45 +160,33 @@ def repeat_text(label):
 DEFECTS = [
     ("manifest_is_readable", lambda f: (f / MANIFEST).unlink(), "has no manifest.json"),
     ("manifest_is_readable", lambda f: (f / MANIFEST).write_text("{"), "is not a manifest"),
+    ("manifest_is_readable", manifest(lambda m: m.update(dataset="nope")), "no dataset 'nope'"),
     (
         "manifest_is_readable",
-        lambda f: edit_manifest(f, lambda m: m.update(dataset="nope")),
-        "no dataset 'nope'",
-    ),
-    (
-        "manifest_is_readable",
-        lambda f: edit_manifest(f, lambda m: m.update(version="9.0")),
+        manifest(lambda m: m.update(version="9.0")),
         "version '9.0', expected X.Y.Z",
     ),
     (
         "manifest_is_readable",
-        lambda f: edit_manifest(f, lambda m: m.update(construction={"read": 3})),
+        manifest(lambda m: m.update(construction={"read": 3})),
         "counts of a construction",
     ),
     (
         "manifest_is_readable",
-        lambda f: edit_manifest(f, lambda m: m["labels"].reverse()),
+        manifest(lambda m: m["labels"].reverse()),
         "labels contradiction, neutral, entailment, expected",
     ),
-    (
-        "manifest_is_readable",
-        lambda f: edit_manifest(f, lambda m: m["columns"].pop("source")),
-        "columns {",
-    ),
-    ("manifest_is_readable", lambda f: edit_manifest(f, swap_config), "expected"),
+    ("manifest_is_readable", manifest(lambda m: m["columns"].pop("source")), "columns {"),
+    ("manifest_is_readable", manifest(swap_config), "expected"),
     ("files_have_their_hashes", lambda f: (f / "LICENSE").write_text("mine"), "LICENSE has sha256"),
     ("files_have_their_hashes", lambda f: (f / TEST).unlink(), f"{TEST} is missing"),
     ("files_have_their_hashes", link_folder, "more is not in the manifest"),
-    (
-        "files_have_their_hashes",
-        lambda f: edit_manifest(f, edit_shard(bytes=7)),
-        "bytes, expected 7",
-    ),
+    ("files_have_their_hashes", manifest(edit_shard(bytes=7)), "bytes, expected 7"),
     ("files_are_those_of_a_version", hide_rows, f"hidden/{TEST}, expected {TEST}"),
     ("files_are_those_of_a_version", lambda f: add_file(f, "setup.py"), "setup.py is no file of"),
     (
         "files_are_those_of_a_version",
-        lambda f: edit_manifest(f, lambda m: m["files"].pop("LICENSE")),
+        manifest(lambda m: m["files"].pop("LICENSE")),
         "LICENSE is not listed",
     ),
     ("schema_is_uniform", rename_column, "has the columns"),
@@ -193,34 +194,26 @@ DEFECTS = [
     ("schema_is_uniform", lambda f: (f / TEST).write_text("PAR1"), "cannot be read as Parquet"),
     (
         "rows_have_their_digest",
-        lambda f: edit_manifest(
-            f, lambda m: m["configs"]["default"]["test"].update(digest="0" * 64)
-        ),
+        manifest(lambda m: m["configs"]["default"]["test"].update(digest="0" * 64)),
         "default/test has digest",
     ),
     (
         "rows_have_their_digest",
-        lambda f: edit_manifest(
-            f, lambda m: m["configs"]["default"]["test"].update(order_digest="0" * 64)
-        ),
+        manifest(lambda m: m["configs"]["default"]["test"].update(order_digest="0" * 64)),
         "default/test has its rows in another order",
     ),
     (
         "manifest_is_readable",
-        lambda f: edit_manifest(f, lambda m: m["configs"]["default"]["test"].update(rows=3)),
+        manifest(lambda m: m["configs"]["default"]["test"].update(rows=3)),
         "default/test has 3 rows, its files 3300",
     ),
-    (
-        "schema_is_uniform",
-        lambda f: edit_manifest(f, edit_rows_of_test),
-        f"{TEST} has 3300 rows, expected 3",
-    ),
+    ("schema_is_uniform", manifest(edit_rows_of_test), f"{TEST} has 3300 rows, expected 3"),
     ("schema_is_uniform", encode_column, "has the columns"),
-    ("values_are_allowed", lambda f: edit_rows(f, set_value(0, "premise", "")), "premise ''"),
-    ("values_are_allowed", lambda f: edit_rows(f, set_value(0, "domain", "acl")), "domain 'acl'"),
-    ("values_are_allowed", lambda f: edit_rows(f, set_value(0, "category", "x")), "category 'x'"),
-    ("values_are_allowed", lambda f: edit_rows(f, set_value(0, "label", -1)), "label '-1'"),
-    ("values_are_allowed", lambda f: edit_rows(f, set_value(0, "label", None)), "label null"),
+    ("values_are_allowed", value("premise", ""), "premise ''"),
+    ("values_are_allowed", value("domain", "acl"), "domain 'acl'"),
+    ("values_are_allowed", value("category", "x"), "category 'x'"),
+    ("values_are_allowed", value("label", -1), "label '-1'"),
+    ("values_are_allowed", value("label", None), "label null"),
     *(
         (
             "manifest_is_readable",
@@ -236,40 +229,18 @@ DEFECTS = [
             {"notes": "of a field that there is not"},
         )
     ),
-    ("manifest_is_readable", lambda f: edit_manifest(f, edit_shard(file=None)), "is not a manif"),
+    ("manifest_is_readable", manifest(edit_shard(file=None)), "is not a manif"),
     ("card_is_true", lambda f: (f / "README.md").write_bytes(b"\xff\xfe"), "could not run"),
     ("card_is_true", lambda f: (f / "README.md").write_text("---\na: [\n---\n"), "could not run"),
-    (
-        "card_is_true",
-        lambda f: (f / "README.md").write_text(
-            (f / "README.md").read_text().replace("nlihub:begin statistics", "nlihub:gone")
-        ),
-        "block 'statistics'",
-    ),
-    ("ids_are_unique", lambda f: edit_rows(f, set_value(0, "id", "101-1")), "'101-1' occurs twice"),
-    (
-        "ids_are_unique",
-        lambda f: edit_rows(f, set_value(0, "premise", "Another.")),
-        "is another row in another config",
-    ),
-    ("a_group_has_one_label", lambda f: edit_rows(f, set_value(0, "label", 2)), "group '101' has"),
+    ("card_is_true", card("nlihub:begin statistics", "nlihub:gone"), "block 'statistics'"),
+    ("ids_are_unique", value("id", "101-1"), "'101-1' occurs twice"),
+    ("ids_are_unique", value("premise", "Another."), "is another row in another config"),
+    ("a_group_has_one_label", value("label", 2), "group '101' has"),
     ("no_example_is_in_two_splits", leak_into_test, "is in train and in test"),
     ("no_text_has_two_labels", lambda f: edit_rows(f, repeat_text(2)), "more than one label"),
     ("card_is_true", lambda f: (f / "README.md").unlink(), "README.md is missing"),
-    (
-        "card_is_true",
-        lambda f: (f / "README.md").write_text(
-            (f / "README.md").read_text().replace("| all | 35.8", "| all | 99.0")
-        ),
-        "block 'statistics'",
-    ),
-    (
-        "card_is_true",
-        lambda f: (f / "README.md").write_text(
-            (f / "README.md").read_text().replace("'0': entailment", "'0': contradiction")
-        ),
-        "the front matter",
-    ),
+    ("card_is_true", card("| all | 35.8", "| all | 99.0"), "block 'statistics'"),
+    ("card_is_true", card("'0': entailment", "'0': contradiction"), "the front matter"),
     ("card_is_true", repeat_statistics, "block 'statistics' of README.md stands there 2 times"),
     (
         "licence_and_citation_are_true",
@@ -280,19 +251,15 @@ DEFECTS = [
     ("rows_have_their_digest", lambda f: edit_rows(f, list.clear), "default/test has no rows"),
     (
         "sources_are_those_of_the_dataset",
-        lambda f: edit_manifest(f, lambda m: m.update(sources=[])),
+        manifest(lambda m: m.update(sources=[])),
         "patterns is not among its sources",
     ),
     (
         "sources_are_those_of_the_dataset",
-        lambda f: edit_manifest(f, lambda m: m["sources"][0].update(url="mine.jsonl")),
+        manifest(lambda m: m["sources"][0].update(url="mine.jsonl")),
         "mine.jsonl is no source of this dataset",
     ),
-    (
-        "parts_that_are_missing",
-        lambda f: edit_manifest(f, lambda m: m["configs"].pop("few_shot")),
-        "config few_shot",
-    ),
+    ("parts_that_are_missing", manifest(lambda m: m["configs"].pop("few_shot")), "config few_shot"),
     ("taken_on_trust", lambda f: None, "--against-sources"),
     ("repeated_texts", lambda f: edit_rows(f, repeat_text(None)), "101-0, 101-1:"),
 ]

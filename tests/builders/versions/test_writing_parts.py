@@ -141,15 +141,6 @@ def test_parts_are_the_rows_that_are_written_whole(tmp_path):
     assert whole.oddities == {"parts.csv": {"read": 3}}
 
 
-def test_one_part_has_the_bytes_of_rows_that_are_not_in_parts(tmp_path):
-    for max_shard_bytes in (MAX_SHARD_BYTES, 100):
-        one, other = (tmp_path / f"{name}-{max_shard_bytes}" for name in ("whole", "parted"))
-        whole = write(one, Whole(PARTS[:1]), max_shard_bytes=max_shard_bytes)
-        parted = write(other, Parted(PARTS[:1]), max_shard_bytes=max_shard_bytes)
-        assert whole.configs == parted.configs
-        assert files_of(one) == files_of(other)
-
-
 def test_a_large_split_of_a_part_has_several_files(tmp_path):
     manifest = write(tmp_path / "new", Parted(PARTS), max_shard_bytes=100)
     splits = manifest.configs["default"]

@@ -153,8 +153,11 @@ class Declaration:
         Raises:
             KeyError: A field is missing.
             TypeError: One is of another type.
+            ValueError: A field is unknown.
         """
         given = {field.name: found[field.name] for field in fields(cls)}
+        if unknown := sorted(found.keys() - given.keys() - {"procedure"}):
+            raise ValueError(f"unknown fields: {', '.join(unknown)}")
         values: dict[str, Any] = {
             name: tuple(value) if isinstance(value, list) else value
             for name, value in given.items()

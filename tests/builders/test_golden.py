@@ -115,6 +115,7 @@ def test_build_a_release(name, built_releases):
     check(f"build {name}", made)
 
 
+@pytest.mark.slow
 def test_build_open_spacenli(built):
     made = hash_version(built)
     made |= {command: run(command, built) for command in ("stats", "card", "verify")}

@@ -3,6 +3,7 @@ import subprocess
 import sys
 from copy import deepcopy
 from dataclasses import replace
+from functools import cache
 
 import datasets
 import pytest
@@ -10,7 +11,7 @@ from command_line import run_command
 from completeness import find_gaps
 from conformance import CHECKS, Subject
 from conftest import ROOT
-from datasets import ClassLabel, Features, Value
+from datasets import ClassLabel, Features
 from nlihub.builders.core.registry import builders, get_builder
 from nlihub.builders.versions.version import BuiltVersion
 from nlihub.loaders.corpora.patterns.records import category_name
@@ -116,47 +117,47 @@ def expected_rows(name, config, split, released, rows):
 
 
 @pytest.fixture(scope="module")
-def subjects(releases, versions, folder_of, tmp_path_factory):
-    """Every config, loaded in every way."""
+def subjects(releases, versions, folder_of):
+    """Every config, loaded in every way; the default one as a stream, too."""
     released = json.loads((releases / "released/spacenli/160x200.json").read_text())["data"]
-    made = {}
 
+    def listed(rows):
+        return {split: (found.features, list(found)) for split, found in rows.items()}
+
+    @cache
+    def load_version(name):
+        folder, configs = str(versions[name]), get_builder(name).SPEC.configs
+        return {config: listed(datasets.load_dataset(folder, config)) for config in configs}
+
+    @cache
     def subject(name, config):
-        if (name, config) in made:
-            return made[name, config]
         folder, spec = str(versions[name]), get_builder(name).SPEC
-        version = BuiltVersion(versions[name])
         mine = nlihub.load_dataset(name, config, data_dir=folder_of(name))
-        ways = {
-            "nlihub": mine,
-            "nlihub, streaming": nlihub.load_dataset(
-                name, config, data_dir=folder_of(name), streaming=True
-            ),
-            "folder": datasets.load_dataset(folder, config),
-            "folder, streaming": datasets.load_dataset(folder, config, streaming=True),
-        }
-        listed = {
-            way: {split: (rows.features, list(rows)) for split, rows in loaded.items()}
-            for way, loaded in ways.items()
-        }
-        others = {}
-        for other in spec.configs:
-            if other != config:
-                loaded = datasets.load_dataset(folder, other)
-                others.update({row["id"]: row for rows in loaded.values() for row in rows})
-        made[name, config] = Subject(
+        ways = {"nlihub": listed(mine), "folder": load_version(name)[config]}
+        if config == spec.default_config:
+            streams = {
+                "nlihub": nlihub.load_dataset(
+                    name, config, data_dir=folder_of(name), streaming=True
+                ),
+                "folder": datasets.load_dataset(folder, config, streaming=True),
+            }
+            ways |= {f"{way}, streaming": listed(rows) for way, rows in streams.items()}
+        others = [splits for other, splits in load_version(name).items() if other != config]
+        manifest = BuiltVersion(versions[name]).manifest
+        return Subject(
             spec=spec,
             config=config,
-            ways=listed,
+            ways=ways,
             tables={split: rows.data.table for split, rows in mine.items()},
-            digests={s: entry.digest for s, entry in version.manifest.configs[config].items()},
+            digests={s: entry.digest for s, entry in manifest.configs[config].items()},
             source={
                 split: expected_rows(name, config, split, released, rows)
-                for split, (_, rows) in listed["nlihub"].items()
+                for split, (_, rows) in ways["nlihub"].items()
             },
-            others=others,
+            others={
+                row["id"]: row for splits in others for _, rows in splits.values() for row in rows
+            },
         )
-        return made[name, config]
 
     return subject
 
@@ -200,13 +201,6 @@ def rename_labels(features):
     return Features({**features, "label": ClassLabel(names=["a", "b", "c", "d"])})
 
 
-def drop_row(way):
-    def plant(subject):
-        subject.ways[way]["test"][1].pop()
-
-    return plant
-
-
 def swap_rows(subject):
     for splits in subject.ways.values():
         rows = splits["test"][1]
@@ -223,34 +217,24 @@ def other_row_in_another_config(subject):
     subject.others[row["id"]] = {**row, "premise": "another"}
 
 
-def drop_split(subject):
-    del subject.ways["folder"]["validation"]
-
-
 DEFECTS = [
     ("the_uniform_columns_come_first", change_features(reorder)),
-    (
-        "the_uniform_columns_come_first",
-        change_features(lambda f: Features({**f, "label": Value("int64")})),
-    ),
     ("features_are_equal_in_name_type_and_order", change_features(rename_labels)),
-    (
-        "features_are_equal_in_name_type_and_order",
-        change_features(lambda f: Features({**f, "extra": Value("string")})),
-    ),
-    ("splits_are_the_declared_ones", drop_split),
+    ("splits_are_the_declared_ones", lambda s: s.ways["folder"].pop("validation")),
     ("every_way_of_loading_gives_the_same_rows", edit_row(premise="another")),
-    ("every_way_of_loading_gives_the_same_rows", drop_row("folder, streaming")),
+    (
+        "every_way_of_loading_gives_the_same_rows",
+        lambda s: s.ways["folder, streaming"]["test"][1].pop(),
+    ),
     ("rows_are_those_of_the_source_in_its_order", swap_rows),
     ("rows_are_those_of_the_source_in_its_order", edit_row(label=3)),
     ("an_id_stands_for_one_row", repeat_id),
     ("an_id_stands_for_one_row", other_row_in_another_config),
     ("required_values_are_there", edit_row(hypothesis="")),
-    ("required_values_are_there", edit_row(domain=None)),
     ("values_are_of_their_sets", edit_row(label=4)),
     ("values_are_of_their_sets", edit_row(domain="law")),
     ("values_are_of_their_sets", edit_row(group="1")),
-    ("numbers_of_rows_are_the_published_ones", drop_row("nlihub")),
+    ("numbers_of_rows_are_the_published_ones", lambda s: s.main["test"][1].pop()),
     (
         "rows_have_the_digest_of_the_manifest",
         lambda s: s.tables.update(test=s.tables["test"].slice(1)),
@@ -289,7 +273,6 @@ def content(folder):
 def test_csv_and_json_lines_give_the_same_bytes(versions, folder_of, name, tmp_path):
     other = nlihub.build(name, tmp_path, folder=folder_of(name, "csv"))
     assert content(other) == content(versions[name])
-    assert nlihub.verify(other).passed
 
 
 def test_spacenli_from_its_released_file_is_that_from_its_patterns(releases, versions, tmp_path):
@@ -316,30 +299,22 @@ import sys, json
 sys.modules["nlihub"] = None  # as in a project that does not have it
 from datasets import load_dataset
 found = {}
-for name, config in json.loads(sys.argv[1]):
-    loaded = load_dataset(f"nlihub/{name}", config)
-    stream = load_dataset(f"nlihub/{name}", config, streaming=True)
-    for split, rows in loaded.items():
-        first = next(iter(stream[split]))
-        assert first == rows[0] and stream[split].features == rows.features
-        found[f"{name}/{config}/{split}"] = [len(rows), rows[0]["id"], repr(rows.features)]
+for config in sys.argv[1:]:
+    stream = load_dataset("nlihub/mscinli", config, streaming=True)
+    for split, rows in load_dataset("nlihub/mscinli", config).items():
+        assert next(iter(stream[split])) == rows[0] and stream[split].features == rows.features
+        found[f"{config}/{split}"] = [len(rows), rows[0]["id"], repr(rows.features)]
 print(json.dumps(found))
 """
 
 
 def test_after_installing_every_config_is_loaded_by_name_offline(versions, subjects, tmp_path):
-    for name in builders():
-        assert run_command("install", versions[name]).returncode == 0
-    done = subprocess.run(
-        [sys.executable, "-c", PLAIN, json.dumps(CONFIGS)],
-        cwd=tmp_path,
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    found = json.loads(done.stdout)
-    for name, config in CONFIGS:
-        subject = subjects(name, config)
-        for split, (features, rows) in subject.main.items():
-            expected = [len(rows), rows[0]["id"], repr(features)]
-            assert found[f"{name}/{config}/{split}"] == expected
+    assert run_command("install", versions["mscinli"]).returncode == 0
+    configs = ("default", "hardware", "plus")
+    command = [sys.executable, "-c", PLAIN, *configs]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True)
+    assert json.loads(done.stdout) == {
+        f"{config}/{split}": [len(rows), rows[0]["id"], repr(features)]
+        for config in configs
+        for split, (features, rows) in subjects("mscinli", config).main.items()
+    }

@@ -1,7 +1,6 @@
 """What a dataset, a cached version and interrupted reading depend on: the code of packages."""
 
 import pytest
-from conftest import ROOT
 from nlihub.builders.core.options import BuildOptions
 from nlihub.builders.core.registry import get_builder
 from nlihub.builders.versions import open as cache
@@ -39,21 +38,8 @@ def test_files_of_the_named_packages_count_and_no_others(package, path, counts):
     assert (code_hash.__wrapped__("one") != before) is counts
 
 
-def test_a_file_that_moves_counts(package):
-    before = code_hash.__wrapped__("one")
-    (package / "one" / "rule.py").rename(package / "one" / "inner" / "rule.py")
-    assert code_hash.__wrapped__("one") != before
-
-
-@pytest.mark.parametrize("name", ["builders.procedures.papers", "builders", "loaders.corpora"])
-def test_the_packages_of_nlihub_have_a_hash(name):
-    folder = ROOT.joinpath(*name.split("."))
-    assert (folder / "__init__.py").is_file()
-    assert code_hash(name) != code_hash("builders.core")
-
-
 def test_a_cached_version_is_built_anew_after_a_change_of_the_code_of_its_rows(
-    tmp_path, monkeypatch
+    tmp_path, monkeypatch, fewer_problems
 ):
     builder = get_builder("open_spacenli")
     options = BuildOptions(cache_dir=tmp_path, configs=("projective",))
@@ -69,12 +55,5 @@ def test_a_cached_version_is_built_anew_after_a_change_of_the_code_of_its_rows(
     unchanged = change()
     assert change("builders.versions", "builders.statistics", "dataset_cards") == unchanged
     assert change("builders.procedures") not in (unchanged, version.folder)
-
-
-def test_a_cached_version_is_built_anew_after_a_change_of_a_dataset(tmp_path, monkeypatch):
-    builder = get_builder("open_spacenli")
-    options = BuildOptions(cache_dir=tmp_path, configs=("projective",))
-    version = cache.ensure_built(builder, options)
-    assert cache.ensure_built(builder, options).folder == version.folder
     monkeypatch.setattr(cache, "hash_file", lambda path: f"another {path.name}")
-    assert cache.ensure_built(builder, options).folder != version.folder
+    assert change("builders.versions") != unchanged  # a file of the dataset has changed

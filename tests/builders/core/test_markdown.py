@@ -14,10 +14,7 @@ def test_markdown_escapes_what_would_end_a_cell():
 
 
 def test_a_table_without_rows_is_a_head():
-    for aligns_numbers in (False, True):
-        table = markdown_table(["name", "rows"], [], aligns_numbers=aligns_numbers)
-        assert table.splitlines()[0] == "| name | rows |"
-        assert len(table.splitlines()) == 2
+    assert markdown_table(["a"], [], aligns_numbers=True).splitlines() == ["| a |", "| --- |"]
 
 
 @pytest.mark.parametrize(
@@ -26,16 +23,11 @@ def test_a_table_without_rows_is_a_head():
         ([1, 20], "---:"),
         (["**78.06 ± 0.39**", "", "> 99.0"], "---:"),
         (["0.0088 (0.0264)", "<0.0001 (<0.0001)"], "---:"),
-        (["+1.02 to +2.40", "-0.50 to +0.10"], "---:"),
-        (["125.0 M", "500"], "---:"),
-        (["13 (3)", "3 ()", "1,234"], "---:"),
-        (["all", 1, 5], "---:"),
+        (["+1.02 to +2.40", "125.0 M", "13 (3)", "3 ()", "1,234", "all"], "---:"),
         (["", ""], "---:"),
         (["scinli-bert", "tiny"], "---"),
         (["all", "33 % hard", "33 % easy"], "---"),
-        (["1.0.0", "3.11.7"], "---"),
-        (["c0ffee000000", "ddf03d0692ce+"], "---"),
-        (["fp32", "bf16"], "---"),
+        (["1.0.0", "c0ffee000000", "bf16"], "---"),
         (["`sha256:1`"], "---"),
     ],
 )

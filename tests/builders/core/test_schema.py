@@ -33,7 +33,7 @@ def test_encoding():
     assert table["group"].to_pylist() == [None, "g"]
 
 
-@pytest.mark.parametrize("label", ["Neutral", " neutral", "1", 1, -1, True, None, ""])
+@pytest.mark.parametrize("label", ["Neutral", " neutral", "1", 1, None])
 def test_labels_are_never_coerced(label):
     with pytest.raises(SchemaError, match=r"row 0 is not one of entailment|Column 'label'"):
         encode(columns(label=[label, "neutral"]), FEATURES)
@@ -44,8 +44,6 @@ def test_labels_are_never_coerced(label):
     [
         ({"premise": ["p", None]}, "Column 'premise' has no value in row 1"),
         ({"id": ["", "b"]}, "Column 'id' has no value in row 0"),
-        ({"domain": [None, None]}, "Column 'domain' has no value in row 0"),
-        ({"premise": ["p", 7]}, "Column 'premise'"),
         ({"n": [1, 2.5]}, "Column 'n'"),
         ({"n": [1, 2, 3]}, "differ in length"),
         ({"more": [1, 2]}, "The columns are"),
@@ -77,12 +75,10 @@ SPEC = get_builder("open_spacenli").SPEC
         ({"meanings": {}}, "'fillers' is in one of extra and meanings only"),
         ({"extra": {"id": "string"}, "meanings": {"id": "x"}}, "'id' is a uniform column"),
         ({"extra": {"n": "int"}, "meanings": {"n": "x"}}, "'int' is not a column type"),
-        ({"extra": {"n": []}, "meanings": {"n": "x"}}, r"\[\] is not a column type"),
         ({"published": {"x": {"test": {}}}}, r"'x', 'test'. has published counts, and is no split"),
         ({"creation": {}}, "'source_datasets' is missing in creation"),
         ({"origins": ("magic",)}, "'magic' is an unknown origin"),
         ({"version": "1.0"}, "'1.0' is not a version of the form X.Y.Z"),
-        ({"version": "1.0.0rc1"}, "is not a version"),
     ],
 )
 def test_a_wrong_declaration_is_refused(changed, expected):
@@ -103,16 +99,6 @@ class TestEveryDataset:
         for source in list_sources(builder.SPEC.name).values():
             assert source.rows or all(variant.is_pinned for variant in source.variants)
             assert source.how_to_get()
-
-    def test_the_catalogue_says_nothing_that_the_declaration_says(self, builder):
-        import json
-        from importlib.resources import files
-
-        catalogue = json.loads((files("nlihub.loaders") / "sources.json").read_text())
-        if builder.SPEC.offline:
-            assert builder.SPEC.name not in catalogue
-            return
-        assert set(catalogue[builder.SPEC.name]) == {"files"}
 
     def test_every_published_count_is_of_the_declared_values(self, builder):
         spec = builder.SPEC
@@ -142,8 +128,3 @@ class TestEveryDataset:
         text = license_text(builder.SPEC)
         assert len(text) > 500
         assert "{copyright}" not in text
-
-
-def test_unknown_datasets_get_a_hint():
-    with pytest.raises(KeyError, match=r"no dataset 'spaceNLI'. Did you mean 'spacenli'"):
-        get_builder("spaceNLI")

@@ -55,12 +55,6 @@ def test_later_queries_read_earlier_results(tables, tmp_path):
     assert sorted(found) == ["counts", "most", "numbers"]
 
 
-def test_a_result_without_rows_is_a_table(tables, tmp_path):
-    nothing = [Statement("nothing", "SELECT x FROM numbers WHERE x > 2")]
-    found, _ = select(nothing, tables, tmp_path / "results")
-    assert read("SELECT x FROM nothing", found, tmp_path) == []
-
-
 def test_results_that_are_there_are_not_made_again(tables, tmp_path):
     results = tmp_path / "results"
     assert len(select(STATEMENTS[:1], tables, results)[1]) == 1

@@ -1,20 +1,13 @@
-"""The stages over shards of abstracts, compared with the obvious way in memory."""
+"""The stages over shards of abstracts: many small pieces give what one piece gives."""
 
 import json
-import random
-import re
-from collections import Counter
 from contextlib import contextmanager
-from pathlib import Path
 
-import abstracts_in_memory
 import pytest
 from abstract_corpus import make_abstract, write_abstracts
-from abstract_samples import json_lines
 from nlihub.builders.core.options import BuildOptions
-from nlihub.builders.dataflow import rows as flow_rows
 from nlihub.builders.dataflow.work import read_corpus
-from nlihub.builders.procedures.abstracts import negatives, run
+from nlihub.builders.procedures.abstracts import run
 from nlihub.builders.procedures.abstracts.choose import SAME_PMID, STATEMENTS, TAKEN
 from nlihub.builders.procedures.abstracts.declaration import AbstractsDeclaration
 from nlihub.builders.procedures.abstracts.mechanisms.mechanism import MechanismRules
@@ -32,7 +25,6 @@ from nlihub.loaders.errors import CorpusError, UsageError
 from nlihub.loaders.progress import silent
 
 DECLARED = About().declare("my_bionli", AbstractsDeclaration.MATERIAL, AbstractsDeclaration.CREDIT)
-RATIO = (0.5, 0.2, 0.3)
 
 
 class Writer:
@@ -53,51 +45,6 @@ class Writer:
         return {"writer": "a test's"}
 
 
-def write_corpus(folder: Path, seed: int) -> Path:
-    """Write what a corpus may have: pmids twice, equal texts, defects, several formats."""
-    rng = random.Random(seed)
-    numbers = rng.sample(range(1_000), 70)
-    conclude = ["We conclude that", "We conclude that", "We conclude that", "Perhaps"]
-    texts = [make_abstract(n, conclude=rng.choice(conclude)) for n in numbers]
-    for n in rng.sample(numbers, 12):  # the same text under another pmid
-        texts.append(re.sub(rf"(?m)^{n}", f"{rng.choice('19')}{n:04d}", make_abstract(n)))
-    texts += rng.sample(texts, 8)  # the same pmid
-    texts += [text.replace("inhibits", "does not inhibit") for text in rng.sample(texts, 4)]
-    texts += ["a line of no abstract\n", "77777|t|A title alone\n"]
-    texts += [make_abstract(1500) + "1500\tPPI\tnobody\tx\n1500\tone column\n"]
-    rng.shuffle(texts)
-    folder.mkdir()
-    (folder / "b.pubtator").write_text("\n".join(texts[:60]))
-    (folder / "a.pubtator").write_text("\n\n".join([texts[60], "stray", *texts[61:]]) + "\n")
-    records = [
-        {
-            "pmid": 10_000 + n // 2,
-            "supporting_set": [f"We saw {n % 9} hens.", "Levels fell.", "They rose."],
-            "conclusion": f"We conclude that <re> foxin{n} <er> inhibits <el> henase{n} <le>.",
-            "regulator_type": "Gene",
-            "regulated_type": "Gene",
-            "regulator_id": f"id{n % 4}",
-        }
-        for n in range(30)
-    ]
-    (folder / "c.jsonl").write_text(json_lines(*records) + "\n{no json\n")
-    (folder / "d.pubtator").write_text("")
-    return folder
-
-
-@pytest.fixture
-def small_pieces(monkeypatch):
-    """Cut all that is cut by size into many pieces."""
-    monkeypatch.setattr(run, "SHARD_BYTES", 8_000)
-    monkeypatch.setattr(run, "_check_labels", lambda *_: None)  # of few rows
-    monkeypatch.setattr(negatives, "_AT_ONCE", 2)
-    sizes = {"PART_ROWS": 30, "_RUN_ROWS": 7, "_RUN_SHARDS": 2, "_YIELDED_ROWS": 11}
-    for name, n in sizes.items():
-        monkeypatch.setattr(flow_rows, name, n)
-    monkeypatch.setattr(flow_rows, "_BATCH_ROWS", 3)
-    monkeypatch.setattr(flow_rows, "_GROUP_BYTES", 2_000)
-
-
 @contextmanager
 def constructing(folder, recipe, cache, num_proc=1):
     options = BuildOptions(num_proc=num_proc, cache_dir=cache)
@@ -113,62 +60,6 @@ def rows_of(made):
             table = batch.table.filter(batch.members[key])
             found[key] += zip(table["id"].to_pylist(), table["hypothesis"].to_pylist(), strict=True)
     return found
-
-
-RECIPES = {
-    "draw": {},
-    "a ratio, and balanced": {"ratio": RATIO, "balance_negation": True},
-    "pairs": {"ratio": RATIO, "training_rows": "pair"},
-    "few strategies": {"ratio": RATIO, "strategies": ["VNeg", "SEN"], "balance_negation": True},
-    "a writer": {"ratio": RATIO, "generate": Writer(), "seed": 3},
-}
-
-
-def show(entry):
-    return tuple(entry[name] for name in ("pmid", "unit", "reason", "detail"))
-
-
-@pytest.mark.parametrize("name", RECIPES)
-@pytest.mark.usefixtures("small_pieces")
-@pytest.mark.slow
-def test_they_give_what_one_process_gives_in_memory(name, tmp_path):
-    folder = write_corpus(tmp_path / "corpus", len(name))
-    recipe = AbstractsRecipe(**RECIPES[name])
-    files = [file.path for file in find_paper_files([folder])]
-    expected, counts, not_taken, left_out = abstracts_in_memory.construct(files, recipe)
-    doubled = {one["pmid"] for one in not_taken if one["reason"] == SAME_PMID}
-    with constructing(folder, recipe, tmp_path / "cache") as made:
-        report = made.report
-        assert rows_of(made) == {
-            key: [(id_, text) for _, id_, text in found] for key, found in expected.items()
-        }
-        assert len(made.rows.parts) > 1
-        assert Counter(map(show, report.left_out["not_taken"])) == Counter(map(show, not_taken))
-        # Of equal abstracts of one pmid, any may be the one that is taken.
-        for kind, entries in (("not_taken", not_taken), ("left_out", left_out)):
-            listed, expected = (
-                Counter(
-                    (one["file"], one["line"], *show(one))
-                    for one in of
-                    if one["pmid"] not in doubled
-                )
-                for of in (report.left_out[kind], entries)
-            )
-            assert listed == expected
-        n_left_out = Counter(
-            f"{one['unit']}: {one['reason']}" for one in report.left_out["left_out"]
-        )
-    abstracts = report.counts["abstracts"]
-    assert abstracts["read"] == counts["read"]
-    assert abstracts["kept"] + sum(abstracts["dropped"].values()) == counts["read"]
-    assert (abstracts["dropped"], abstracts["left_out"]) == (counts["dropped"], n_left_out)
-    found = report.counts["negatives"]
-    assert {kind: (of["kept"], of["dropped"]) for kind, of in found.items()} == counts["negatives"]
-    for config, splits in counts["mechanisms"].items():
-        shown = report.counts["distributions"][config]
-        assert shown["in_no_split"] == splits.pop(None, 0)
-        assert {split: n for split, n in shown["mechanisms"].items() if n} == splits
-    assert not list((tmp_path / "cache").glob("construct/*/"))
 
 
 def test_the_pool_on_the_disk_is_that_in_memory(tmp_path):
@@ -187,9 +78,7 @@ def test_the_pool_on_the_disk_is_that_in_memory(tmp_path):
     files = find_paper_files([tmp_path / "a.pubtator"])
     read = ReadAbstracts(MechanismRules())
     options = BuildOptions(cache_dir=tmp_path)
-    with (
-        read_corpus(files, read, SCHEMAS, {}, None, options, 10**6) as work,
-    ):
+    with read_corpus(files, read, SCHEMAS, {}, None, options, 10**6) as work:
         database = work.database
         work.select([*STATEMENTS, POOL])
         stored = EntityPool.open(store_pool(database, work.folder))
@@ -260,7 +149,8 @@ def count_abstracts(tmp_path, name, files):
         return made.report.counts["abstracts"], rows_of(made)
 
 
-def test_of_one_pmid_that_with_a_mechanism_is_taken_else_by_content(tmp_path):
+def test_of_one_pmid_that_with_a_mechanism_is_taken_else_by_content(tmp_path, monkeypatch):
+    monkeypatch.setattr(run, "SHARD_BYTES", 1_000)
     every = [make_abstract(n) for n in range(8)]
     without = [make_abstract(n, conclude="Perhaps") for n in range(4)]
     others = [make_abstract(n).replace("% in hens", "% in rats") for n in range(2, 8)]

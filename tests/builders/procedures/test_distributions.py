@@ -2,21 +2,27 @@
 
 import random
 from collections import Counter
+from typing import NamedTuple
 
-import abstracts_in_memory
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from abstracts_in_memory import Membership, Negative, has, list_kinds
 from nlihub.builders.bionli import BioNLI
+from nlihub.builders.core.keyed import keyed_number
 from nlihub.builders.core.schema import SPLITS
 from nlihub.builders.core.sql import open_database
 from nlihub.builders.dataflow.work import Engine, Work
 from nlihub.builders.procedures.abstracts.choose import (
+    ACCEPTED,
     BALANCED,
     CONFIGS,
     FULL,
+    OTHERS,
     PREFERRED,
+    TEST,
+    TRAIN,
+    UNMARKED,
+    VALIDATION,
     Distribution,
     find_rare_kinds,
 )
@@ -43,7 +49,23 @@ AVAILABLE = {
     "GEN": 0.0095,
 }
 RATIO = ByRatio(0.6, 0.2)
-ALL = {kind: Negative(category_of_negative(kind), kind, kind, "") for kind in AVAILABLE}
+
+
+class Membership(NamedTuple):
+    """Where the rows of a mechanism are: in a split, or none; of training these kinds, else all."""
+
+    split: str | None
+    kinds: tuple[str, ...] | None = None
+
+
+def list_kinds(kinds):
+    """Category and kind of each row of a mechanism, the positive first."""
+    return [(POSITIVE, POSITIVE), *((category_of_negative(kind), kind) for kind in kinds)]
+
+
+def has(membership, split, kind):
+    """Whether the row of a kind is in a split."""
+    return membership.split == split and (membership.kinds is None or kind in membership.kinds)
 
 
 @pytest.fixture(scope="module")
@@ -94,10 +116,6 @@ def memberships(rows, config, n):
         yield Membership(name, tuple(kinds[number]) if name == "train" else None)
 
 
-def splits_of(members):
-    return Counter(member.split for member in members)
-
-
 def training_categories(members, negatives):
     return Counter(
         category
@@ -111,65 +129,98 @@ def training_categories(members, negatives):
 def like_bionli():
     rng = random.Random(1)
     return [
-        [ALL[kind] for kind, share in AVAILABLE.items() if rng.random() < share]
-        for _ in range(21_997)
+        [kind for kind, share in AVAILABLE.items() if rng.random() < share] for _ in range(21_997)
     ]
 
 
-@pytest.fixture(scope="module")
-def drawn(like_bionli, draw):
-    return draw(like_bionli)
+def test_the_draw_gives_the_published_tables(like_bionli):
+    drawn, published = distribute(Distribution(), like_bionli, 1), BioNLI.SPEC.published
+    for config in CONFIGS:
+        found = training_categories(drawn[config], like_bionli)
+        expected = published[config]["train"]["category"]
+        n_found, n_expected = found.total(), sum(expected.values())
+        assert n_found == pytest.approx(n_expected, rel=0.08)
+        for category, n in expected.items():
+            share = pytest.approx(100 * n / n_expected, abs=2)
+            assert 100 * found[category] / n_found == share, (config, category)
+    splits = Counter(member.split for member in drawn[FULL])
+    assert splits["train"] == pytest.approx(16_997, rel=0.01)
+    assert splits["validation"] == pytest.approx(3_000, rel=0.05)
+    assert splits["test"] == pytest.approx(2_000, rel=0.05)
+    # No rule-based category of balanced is above 500, as the caption of Table 3 says.
+    found = training_categories(drawn[BALANCED], like_bionli)
+    assert max(n for name, n in found.items() if name in ("SEN", "SEP", "SREO", "VNeg")) < 500
 
 
-class TestDraw:
-    def test_it_gives_the_published_tables(self, like_bionli, drawn):
-        published = BioNLI.SPEC.published
-        for config in CONFIGS:
-            found = training_categories(drawn[config], like_bionli)
-            expected = published[config]["train"]["category"]
-            n_found, n_expected = found.total(), sum(expected.values())
-            assert n_found == pytest.approx(n_expected, rel=0.08)
-            for category, n in expected.items():
-                assert 100 * found[category] / n_found == pytest.approx(
-                    100 * n / n_expected, abs=2
-                ), (config, category)
-        splits = splits_of(drawn[FULL])
-        assert splits["train"] == pytest.approx(16_997, rel=0.01)
-        assert splits["validation"] == pytest.approx(3_000, rel=0.05)
-        assert splits["test"] == pytest.approx(2_000, rel=0.05)
-        # No rule-based category of balanced is above 500, as the caption of Table 3 says.
-        found = training_categories(drawn[BALANCED], like_bionli)
-        assert max(n for name, n in found.items() if name in ("SEN", "SEP", "SREO", "VNeg")) < 500
+def test_rare_kinds_are_those_of_a_tenth_of_the_mechanisms():
+    counts = {"SRE": 10, "GEN-ND": 10}
+    assert find_rare_kinds(counts, 100) == PREFERRED
+    assert find_rare_kinds({**counts, "SRE": 11}, 102) == ("GEN", "GEN-ND")
 
-    def test_a_mechanism_is_one_training_row_or_all_its_rows(self, drawn):
-        for config in CONFIGS:
-            for member in drawn[config]:
-                if member.split == "train":
-                    assert len(member.kinds) == 1
-                else:
-                    assert member.kinds is None
 
-    def test_the_validation_of_balanced(self, drawn):
-        for full, balanced in zip(drawn[FULL], drawn[BALANCED], strict=True):
-            if full.split == "test":
-                assert balanced == full
-            elif balanced.split != "train":
-                assert balanced.split == ("validation" if full.split == "validation" else None)
-        both = list(zip(drawn[FULL], drawn[BALANCED], strict=True))
-        assert any(f.split == "validation" and b.split == "train" for f, b in both)
-        assert any(f.split == "train" and b.split is None for f, b in both)
+def split_of(rule, pmid, seed):
+    """The split of a mechanism, as far as its id decides it; None leaves it to the draw."""
+    if rule.ratio is not None:
+        return rule.ratio.place_of(pmid, "", None, seed).split
+    share = keyed_number(seed, "split", pmid) / 2**64
+    return TEST if share >= 1 - 2_000 / 21_997 else None
 
-    def test_they_are_those_that_are_rare(self, like_bionli):
-        assert abstracts_in_memory.find_rare_kinds(like_bionli) == PREFERRED
-        counts = {"SRE": 10, "GEN-ND": 10}
-        assert find_rare_kinds(counts, 100) == PREFERRED
-        assert find_rare_kinds({**counts, "SRE": 11}, 102) == ("GEN", "GEN-ND")
 
-    def test_it_depends_on_no_other_mechanism(self, draw, like_bionli, drawn):
-        some = like_bionli[:500]
-        for config in CONFIGS:
-            assert draw(some)[config] == drawn[config][:500]
-        assert draw(some, seed=2)[FULL] != drawn[FULL][:500]
+def place(rule, pmid, kinds, seed):
+    """Where the rows of a mechanism are, in ``full`` and in ``balanced``.
+
+    Args:
+        rule: A ``Distribution``.
+        pmid: The id of its abstract.
+        kinds: Category and kind of each row, the positive first.
+        seed: The seed.
+    """
+    split = split_of(rule, pmid, seed)
+    if split in (VALIDATION, TEST):
+        return Membership(split), Membership(split)
+
+    def number(purpose, kind):
+        return keyed_number(seed, purpose, f"{pmid}-{kind}")
+
+    def is_accepted(config, row):
+        share = ACCEPTED[config].get(row[0], OTHERS[config])
+        return row[0] in rule.preferred or number("accept", row[1]) / 2**64 < share
+
+    def drawn(config, rows):
+        """One of a preferred kind if there is one."""
+        return min(
+            rows, key=lambda row: (row[0] not in rule.preferred, number(f"draw {config}", row[1]))
+        )
+
+    if rule.pairs:
+        if not kinds[1:]:
+            return Membership(TRAIN, (POSITIVE,)), Membership(None)
+        row = min(
+            kinds[1:], key=lambda row: (number("category", row[0]), number("draw balanced", row[1]))
+        )
+        pair = Membership(TRAIN, (POSITIVE, row[1]))
+        return pair, pair if is_accepted(BALANCED, row) else Membership(None)
+    if split is None and any(
+        category in rule.preferred and number("accept", kind) / 2**64 >= UNMARKED
+        for category, kind in kinds
+    ):
+        return Membership(VALIDATION), Membership(VALIDATION)
+    accepted = [row for row in kinds if is_accepted(FULL, row)]
+    if not accepted and split == TRAIN:
+        accepted = kinds
+    full = Membership(VALIDATION)
+    if accepted:
+        full = Membership(TRAIN, (drawn(FULL, accepted)[1],))
+    row = drawn(BALANCED, kinds)
+    if is_accepted(BALANCED, row):
+        return full, Membership(TRAIN, (row[1],))
+    return full, Membership(VALIDATION if full.split == VALIDATION else None)
+
+
+def distribute(rule, negatives, seed):
+    """By config, where the rows of each mechanism are: the slow, obvious way."""
+    placed = [place(rule, str(n), list_kinds(made), seed) for n, made in enumerate(negatives)]
+    return {config: [one[n] for one in placed] for n, config in enumerate((FULL, BALANCED))}
 
 
 @pytest.mark.parametrize(
@@ -184,26 +235,15 @@ class TestDraw:
     ids=str,
 )
 def test_sql_draws_as_in_memory(rule, draw, like_bionli):
-    some = [*like_bionli[:3_000], []]
-    pmids = list(map(str, range(len(some))))
+    some = [*like_bionli[:1_000], []]
     drawn = draw(some, **rule)
-    seed = rule.pop("seed", 1)
-    rule = Distribution(**rule)
-    assert drawn == abstracts_in_memory.distribute(rule, pmids, some, seed)
+    given = {name: value for name, value in rule.items() if name != "seed"}
+    assert drawn == distribute(Distribution(**given), some, rule.get("seed", 1))
 
 
-class TestRatio:
-    def test_rows_of_preferred_kinds_are_all_accepted(self, draw):
-        drawn = draw([[ALL["SEN"], ALL["SRE"]]] * 1_000, ratio=ByRatio(1, 0))
-        for config in CONFIGS:
-            assert set(drawn[config]) == {Membership("train", ("SRE",))}
-
-
-class TestPairs:
-    def test_a_category_is_as_likely_as_another(self, draw):
-        made = [ALL["SEN"], ALL["GEN"], ALL["GEN-ND-SEN"], ALL["GEN-ND-SRE"]]
-        negatives = [made] * 3_000
-        drawn = draw(negatives, ratio=ByRatio(1, 0), pairs=True)
-        assert all(len(member.kinds) == 2 and POSITIVE in member.kinds for member in drawn[FULL])
-        found = training_categories(drawn[FULL], negatives)
-        assert all(900 < found[name] < 1_100 for name in ("SEN", "GEN", "GEN-ND"))
+def test_of_pairs_a_category_is_as_likely_as_another():
+    negatives = [["SEN", "GEN", "GEN-ND-SEN", "GEN-ND-SRE"]] * 3_000
+    drawn = distribute(Distribution(ratio=ByRatio(1, 0), pairs=True), negatives, 1)
+    assert all(len(member.kinds) == 2 and POSITIVE in member.kinds for member in drawn[FULL])
+    found = training_categories(drawn[FULL], negatives)
+    assert all(900 < found[name] < 1_100 for name in ("SEN", "GEN", "GEN-ND"))

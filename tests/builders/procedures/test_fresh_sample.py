@@ -21,11 +21,8 @@ import nlihub
     [
         ("underscore", "Kate walked at_least twice", "Kate walked at least twice"),
         ("spelling", "The potatoe is in the cup", "The potato is in the cup"),
-        ("spelling", "The potatoes are in the cup", None),
         ("agreement", "The glasses is in the cup", "The glasses are in the cup"),
-        ("agreement", "The shorts was lost", "The shorts were lost"),
         ("agreement", "The boy in the jeans is here", None),
-        ("agreement", "The glass is in the cup", None),
         ("agreement", "The glasses island", None),
     ],
 )
@@ -52,11 +49,6 @@ def test_every_mend_is_listed_and_counted(official, tmp_path):
     mended = "\n".join(rows["premise"].to_pylist() + rows["hypothesis"].to_pylist())
     assert "_" not in mended
     assert "potatoe " not in mended
-    by_id = dict(zip(rows["id"].to_pylist(), rows.to_pylist(), strict=True))
-    for mend in mends:
-        row = by_id[mend["problem"]]
-        if mend["rule"] == "agreement":  # the last rule: its outcome is the final text
-            assert mend["after"] in row["premise"] + row["hypothesis"]
     for sample in raw:  # nothing else is changed
         new, found = mend_sample(sample)
         old = [s for column in sample.sentences for s in column]
@@ -88,11 +80,8 @@ def test_a_fresh_sample_has_no_published_text(official, tmp_path):
         for after, old in reversed(before.get(row["id"], {}).items()):
             text = text.replace(after, old)
         assert text not in published
-    assert not {row["id"] for row in rows} & set(released["id"])
     assert 17 <= len(summary.short) <= 20  # patterns with little more than 200 problems
     assert summary.rows == 200 * 160 - sum(200 - n for n in summary.short.values())
-    everything = nlihub.sample("spacenli", output, seed=42, include_released=True, folder=official)
-    assert everything.rows == 32_000
 
 
 @pytest.mark.parametrize(
@@ -137,13 +126,3 @@ def test_a_bank_of_ones_own(bank_files, tmp_path):
     rows = datasets.load_dataset("parquet", data_files=str(tmp_path / "s.parquet"), split="train")
     assert rows.features == uniform_features(LABELS, EXTRA)
     assert [rows.features["label"].int2str(r) for r in rows["label"]] == [r["label"] for r in lines]
-
-
-def test_batches_do_not_change_the_rows(bank_files, tmp_path, monkeypatch):
-    from nlihub.builders.procedures.patterns import sample_files as fresh_sample
-
-    folder = str(bank_files()[0].parent)
-    nlihub.sample(folder, tmp_path / "a.parquet", seed=1)
-    monkeypatch.setattr(fresh_sample, "_BATCH_ROWS", 5)
-    nlihub.sample(folder, tmp_path / "b.parquet", seed=1)
-    assert pq.read_table(tmp_path / "a.parquet").equals(pq.read_table(tmp_path / "b.parquet"))

@@ -1,4 +1,5 @@
 import json
+import re
 from collections import Counter
 from itertools import pairwise
 
@@ -6,20 +7,23 @@ import pyarrow.parquet as pq
 import pytest
 from abstract_corpus import make_abstract, write_abstracts
 from abstract_samples import json_lines
-from abstracts_in_memory import Negative, make_negatives
 from command_line import run_command
 from constructing import from_abstracts
 from datasets import load_dataset
-from nlihub.builders.procedures.abstracts import run
-from nlihub.builders.procedures.abstracts.choose import SAME_TEXTS
+from nlihub.builders.dataflow import rows as flow_rows
+from nlihub.builders.procedures.abstracts import negatives, run
+from nlihub.builders.procedures.abstracts.choose import SAME_TEXTS, UNBALANCED, Forms
 from nlihub.builders.procedures.abstracts.mechanisms.mechanism import Mechanism
-from nlihub.builders.procedures.abstracts.perturb import NAMES
+from nlihub.builders.procedures.abstracts.negatives import join_outcomes
+from nlihub.builders.procedures.abstracts.perturb import NAMES, EntityPool, make_strategies
 from nlihub.builders.procedures.abstracts.perturb.strategy import (
     SAME_AS_ANOTHER,
     SAME_AS_POSITIVE,
     NoNegative,
     Perturbed,
+    perturb_mechanism,
 )
+from nlihub.builders.procedures.procedure import show_probe
 from nlihub.builders.versions.version import Manifest
 from nlihub.loaders.errors import CorpusError, SourceNotFoundError, UnknownNameError, UsageError
 
@@ -49,7 +53,7 @@ def rows_of(made, config, split):
 def digests(folder):
     manifest = Manifest.read(folder)
     return {
-        (config, split): entry.digest
+        (config, split): entry.order_digest
         for config, splits in manifest.configs.items()
         for split, entry in splits.items()
     }
@@ -71,6 +75,8 @@ class TestVersion:
             assert of_kind["read"] == N_ABSTRACTS
             assert of_kind["kept"] + sum(of_kind["dropped"].values()) == N_ABSTRACTS
             assert of_kind["kept"] > N_ABSTRACTS / 2
+        assert any(line.startswith("120 of 120 abstracts") for line in made.summary)
+        assert any(line.startswith("SREO: 120 of 120 mechanisms") for line in made.summary)
 
 
 class TestRows:
@@ -87,10 +93,6 @@ class TestRows:
             assert (row["edit"] is None) == is_positive
             assert (row["hypothesis"] == row["original_hypothesis"]) == is_positive
 
-    def test_an_abstract_is_in_one_split(self, made):
-        pmids = [{row["group"] for row in rows_of(made, "full", split)} for split in SPLITS]
-        assert sum(map(len, pmids)) == len(set().union(*pmids)) == N_ABSTRACTS
-
     def test_places_tell_no_labels(self, made):
         rows = rows_of(made, "full", "test")
         assert [row["category"] for row in rows[:8]] != [rows[0]["category"]] * 8
@@ -105,6 +107,8 @@ class TestRows:
                 assert counts["rows"][split] == Counter(row["category"] for row in rows)
             n_mechanisms = sum(counts["mechanisms"].values())
             assert n_mechanisms + counts["in_no_split"] == N_ABSTRACTS
+        pmids = [{row["group"] for row in rows_of(made, "full", split)} for split in SPLITS]
+        assert sum(map(len, pmids)) == len(set().union(*pmids)) == N_ABSTRACTS
         assert (
             made.counts["abstracts"]["splits"] == made.counts["distributions"]["full"]["mechanisms"]
         )
@@ -114,14 +118,18 @@ SPLITS = ("train", "validation", "test")
 
 
 class TestSameBytes:
-    @pytest.mark.parametrize("num_proc", [1, 2])
-    def test_files_and_processes(self, made, tmp_path, num_proc):
+    def test_files_processes_and_small_pieces(self, made, tmp_path, monkeypatch):
+        monkeypatch.setattr(run, "SHARD_BYTES", 8_000)
+        monkeypatch.setattr(negatives, "_AT_ONCE", 2)
+        sizes = {"PART_ROWS": 30, "_RUN_ROWS": 7, "_RUN_SHARDS": 2, "_YIELDED_ROWS": 11}
+        for name, n in {**sizes, "_BATCH_ROWS": 3, "_GROUP_BYTES": 2_000}.items():
+            monkeypatch.setattr(flow_rows, name, n)
         numbers = list(range(N_ABSTRACTS))
         write_abstracts(tmp_path / "b" / "2.txt.pubtator", numbers[70:][::-1])
         write_abstracts(tmp_path / "b" / "1.pubtator", numbers[:70])
-        again = from_abstracts("my_bionli", tmp_path / "b", tmp_path, num_proc=num_proc)
-        for path in sorted(made.folder.rglob("*.parquet")):
-            assert (again.folder / path.relative_to(made.folder)).read_bytes() == path.read_bytes()
+        again = from_abstracts("my_bionli", tmp_path / "b", tmp_path, num_proc=2)
+        assert len(list((again.folder / "full").glob("test-*"))) > 1
+        assert digests(again.folder) == digests(made.folder)
 
     @pytest.mark.slow
     def test_a_spark_cluster(self, made, tmp_path, monkeypatch, spark_cluster):
@@ -131,13 +139,6 @@ class TestSameBytes:
         engine = nlihub.construct.spark_engine(spark_cluster, tmp_path / "sh[a-z]red")
         again = from_abstracts("my_bionli", tmp_path / "b", tmp_path, engine=engine)
         assert digests(again.folder) == digests(made.folder)
-
-    def test_an_abstract_more_leaves_the_others_in_their_splits(self, made, tmp_path):
-        path = write_abstracts(tmp_path / "a.pubtator", range(N_ABSTRACTS + 20))
-        again = from_abstracts("my_bionli", path, tmp_path)
-        for split in SPLITS:
-            before = {row["group"] for row in rows_of(made, "full", split)}
-            assert before < {row["group"] for row in rows_of(again, "full", split)}
 
 
 class TestInput:
@@ -178,32 +179,9 @@ class TestInput:
         made = from_abstracts("my_bionli", path, tmp_path, **SMALL)
         counts = made.counts["abstracts"]
         assert (counts["kept"], counts["dropped"]) == (60, {SAME_TEXTS: 60})
-        assert nlihub.verify(made.folder).passed
-
-    def test_the_report_of_a_version_outlives_a_build_that_fails(self, corpus, made, tmp_path):
-        first = from_abstracts("my_bionli", corpus, tmp_path, **SMALL)
-        before = first.report.read_text()
-        small = write_abstracts(tmp_path / "a.pubtator", [1])
-        with pytest.raises(CorpusError, match=r"my_bionli\.failed\.json"):
-            from_abstracts("my_bionli", small, tmp_path)
-        assert first.report.read_text() == before
-
-    def test_records_of_mechanisms(self, tmp_path):
-        records = [
-            {
-                "pmid": n,
-                "supporting_set": [f"We saw {n} hens.", "Levels fell.", "They rose."],
-                "conclusion": f"We conclude that <re> foxin{n} <er> inhibits <el> henase{n} <le>.",
-                "regulator_type": "Gene",
-                "regulated_type": "Gene",
-            }
-            for n in range(40)
-        ]
-        path = tmp_path / "records.jsonl"
-        path.write_text(json_lines(records))
-        made = from_abstracts("my_bionli", path, tmp_path, **SMALL)
-        assert made.counts["negatives"]["SEN"]["kept"] == 40
+        assert made.counts["negatives"]["SEN"]["kept"] == 60
         assert made.counts["negatives"]["SN"]["kept"] == 0
+        assert nlihub.verify(made.folder).passed
         with pytest.raises(CorpusError, match=r"No negative for \w+ of full\..* Give more abs"):
             from_abstracts("my_bionli", path, tmp_path, strategies=["SN"])
 
@@ -211,7 +189,6 @@ class TestInput:
         ("given", "error", "message"),
         [
             ({"strategies": ["SEN", "XYZ"]}, UnknownNameError, "XYZ"),
-            ({"strategies": []}, UsageError, "expected some, each once"),
             ({"strategies": ["SEN", "SEN"]}, UsageError, "each once"),
             ({"phrase_sets": ["nobody"]}, UnknownNameError, "nobody"),
             ({"ratio": (0.5, 0.4, 0.4)}, UsageError, "does not sum to 1"),
@@ -228,45 +205,37 @@ class TestInput:
             from_abstracts(**given)
         assert not (tmp_path / "o").exists()
 
-    def test_too_few_abstracts_say_why(self, tmp_path):
+    def test_too_few_abstracts_say_why_beside_the_report_of_an_earlier_version(
+        self, made, tmp_path
+    ):
+        before = made.report.read_text()
         path = write_abstracts(tmp_path / "a.pubtator", [1])
         with path.open("a") as file:
             file.write("\n" + make_abstract(900, conclude="Perhaps"))
         with pytest.raises(CorpusError, match=r"1 of 2 abstracts .* 1: no conclusion phrase"):
-            from_abstracts("my_bionli", path, tmp_path)
-        told = json.loads((tmp_path / "my_bionli.failed.json").read_text())
+            from_abstracts("my_bionli", path, made.folder.parent)
+        told = json.loads((made.folder.parent / "my_bionli.failed.json").read_text())
         assert told["abstracts"]["dropped"] == {"no conclusion phrase": 1}
-        assert not (tmp_path / "my_bionli").exists()
-
-
-def mechanism(pmid):
-    return Mechanism(
-        pmid, ("A.", "B.", "C."), "<re> a <er> causes <el> c <le>", "a", "c", None, None, (), None
-    )
+        assert made.report.read_text() == before
+        assert nlihub.verify(made.folder).passed
 
 
 def test_negatives_of_models_join_those_of_rules():
-    mechanisms = [mechanism("1"), mechanism("2")]
+    one = Mechanism.of("<re> a <er> causes <el> c <le>")
+    by_rule = perturb_mechanism(one, [make_strategies(EntityPool({}))["SEN"]], 1)
     new = Perturbed("a new <re> a <er> of <el> c <le>", "positive -> negative", ())
+    refused = NoNegative("the relation is right")
     swapped = Perturbed("<re> c <er> causes <el> a <le>", "", ())
-    positive = Perturbed(mechanisms[0].conclusion, "", ())
-
-    class Writer:
-        def write(self, given):
-            assert given == mechanisms
-            return [
-                {"GEN": new, "GEN-ND-SEN": swapped, "GEN-ND-SRE": new, "GEN-ND-NG": positive},
-                {"GEN": NoNegative("the relation is right")},
-            ]
-
-    made, refused = make_negatives(mechanisms, ["SEN"], 1, Writer())
-    assert [one.kind for one in made[0]] == ["SEN", "GEN"]
-    assert made[0][1] == Negative("GEN", "GEN", new.text, "positive -> negative")
-    assert [one.kind for one in made[1]] == ["SEN"]
-    assert refused["GEN-ND-SEN"] == refused["GEN-ND-SRE"] == {SAME_AS_ANOTHER: 1}
-    assert refused["GEN-ND-NG"] == {SAME_AS_POSITIVE: 1}
-    assert refused["GEN"] == {"the relation is right": 1}
-    assert made[0][0].edit == "a -> c; c -> a"
+    positive = Perturbed(one.conclusion, "", ())
+    by_model = {"GEN": new, "GEN-ND-SEN": swapped, "GEN-ND-SRE": new, "GEN-ND-NG": positive}
+    assert join_outcomes(one, by_rule, by_model) == {
+        **by_rule.made,
+        "GEN": new,
+        "GEN-ND-SEN": NoNegative(SAME_AS_ANOTHER),
+        "GEN-ND-SRE": NoNegative(SAME_AS_ANOTHER),
+        "GEN-ND-NG": NoNegative(SAME_AS_POSITIVE),
+    }
+    assert join_outcomes(one, by_rule, {"GEN": refused})["GEN"] == refused
 
 
 @pytest.mark.slow
@@ -301,31 +270,48 @@ def test_a_version_with_models_that_write(tmp_path):
     assert any("epoch" in line for line in told)
 
 
-class TestCommand:
-    def run(self, *arguments):
-        return run_command("construct", "abstracts", *arguments)
-
-    def test_it_builds_and_tells(self, corpus, made, tmp_path):
-        done = self.run("my_bionli", corpus, "-o", tmp_path, "--strategies", ",".join(NAMES))
-        assert done.returncode == 0, done.stderr
-        assert done.stdout.strip() == str(tmp_path / "my_bionli")
-        assert "nlihub: 120 of 120 abstracts" in done.stderr
-        assert "nlihub: SREO: 120 of 120 mechanisms" in done.stderr
-        assert digests(tmp_path / "my_bionli") == digests(made.folder)
-
-    @pytest.mark.parametrize(
-        ("arguments", "message"),
-        [
-            (["n"], "PATHS requires an argument"),
-            (["n", "x", "--within", "section"], "Unknown option: --within"),
-            (["n", "x", "--models", "m"], "name a model to generate with"),
-            (["n", "x", "--ratio", "1,2"], "The ratio is '1,2'"),
-            (["n", "x", "--training-rows", "2"], 'Invalid value "2" for --training-rows'),
-            (["n", "x", "--from", "."], "Unknown option: --from"),
-            (["n", "x", "--strategies", "SEN,,LPR"], "not a list of names"),
-        ],
+def test_negated_forms_are_balanced_and_the_card_has_the_probe(tmp_path):
+    path = write_abstracts(tmp_path / "a.pubtator", range(60))
+    with path.open("a") as file:
+        for n in range(60, 66):  # what affirms a denied conclusion stays
+            file.write("\n" + make_abstract(n, verb="does not inhibit"))
+    plain = from_abstracts("plain", path, tmp_path, ratio=(0.6, 0.2, 0.2))
+    made = from_abstracts(
+        "balanced", path, tmp_path, ratio=(0.6, 0.2, 0.2), balance_negation=True, probe=True
     )
-    def test_options_that_make_no_sense(self, arguments, message):
-        done = self.run(*arguments)
+    dropped = made.counts["negatives"]["VNeg"]["dropped"]
+    n_left = made.counts["negatives"]["VNeg"]["kept"]
+    assert dropped[UNBALANCED] == plain.counts["negatives"]["VNeg"]["kept"] - n_left > 0
+    (line,) = (line for line in made.summary if line.startswith("negated: "))
+    positives, negatives = (float(n) for n in re.findall(r"([\d.]+) % of the", line))
+    assert negatives == pytest.approx(positives, abs=1)
+    card = (made.folder / "README.md").read_text()
+    section = card.partition("## Is the label in the hypothesis?")[2].partition("\n## ")[0]
+    assert "| `SEN` |" in section
+    assert "| `not_entailment` |" in section
+    assert "## Is the label" not in (plain.folder / "README.md").read_text()
+    for one in (plain, made):
+        assert nlihub.verify(one.folder).passed
+
+
+def test_a_probe_that_could_not_be_measured_says_why():
+    found = {"config": "full", "unmeasured": "there are no rows"}
+    assert "Not measured on `full`: there are no rows." in [*show_probe(found)]
+    assert [*show_probe({})] == []
+
+
+def test_how_many_negations_are_kept():
+    for n_negated_others, n_flipped, expected in ((0, 50, 20), (4, 50, 15), (0, 9, 9), (20, 9, 0)):
+        assert Forms(100, 20, 80, n_negated_others, n_flipped).n_kept == expected
+
+
+def test_the_command_refuses_what_makes_no_sense(corpus):
+    for arguments, message in (
+        (("--within", "section"), "Unknown option: --within"),
+        (("--models", "m"), "name a model to generate with"),
+        (("--training-rows", "2"), 'Invalid value "2" for --training-rows'),
+        (("--strategies", "SEN,,LPR"), "not a list of names"),
+    ):
+        done = run_command("construct", "abstracts", "my_bionli", corpus, *arguments)
         assert done.returncode == 2
         assert message in " ".join(done.stderr.split())

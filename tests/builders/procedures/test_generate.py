@@ -1,8 +1,6 @@
 """Negatives that a model writes: its task, its folds, what is kept and why not."""
 
 import doctest
-import subprocess
-import sys
 from dataclasses import replace
 
 import pytest
@@ -95,27 +93,21 @@ OTHER = "So <re> goosin <er> blocks <el> henin <le>."
     ("name", "sentence", "polarity", "reason"),
     [
         ("GEN", SWAPPED, "negative", ""),
-        ("GEN", SWAPPED, None, ""),
         ("GEN", KEPT, "positive", ""),
         ("GEN", KEPT, "negative", NOT_WRONG),
         ("GEN", KEPT, None, NOT_WRONG),
         ("GEN", OTHER, "positive", MISSING),
         ("GEN", "So <re> henase <er> and <el> foxin <le> rise.", "negative", UNDIRECTED),
         ("GEN", "So foxin raises <el> henase <le>.", "positive", MALFORMED),
-        ("GEN", KEPT + KEPT, "positive", MALFORMED),
         ("GEN-ND-SEN", SWAPPED, None, ""),
         ("GEN-ND-SEN", KEPT, None, MISSING),
-        ("GEN-ND-SEN", "So <re> henase <er> and <el> foxin <le> rise.", None, UNDIRECTED),
         ("GEN-ND-SEN", "So <re> henase <er> <el> foxin", None, MALFORMED),
         ("GEN-ND-SRE", KEPT, None, MISSING),
         ("GEN-ND-NG", OTHER, None, ""),
-        ("GEN-ND-NG", SWAPPED, None, ""),
         ("GEN-ND-NG", KEPT, None, BROKEN_CONSTRAINT),
-        ("GEN-ND-NG", "So they rise.", None, MALFORMED),
         # The positive itself, with other entities marked, or spelled in another way.
         ("GEN-ND-NG", "<re> We <er> conclude that foxin <el> blocks <le> henase.", None, SAME),
         ("GEN-ND-NG", "we conclude that <el> Fox-in <le> blocks <re> hen ase <er>", None, SAME),
-        ("GEN", "We conclude that <el> foxin <le> blocks <re> henase <er>.", None, SAME),
         ("GEN-ND-SEN", "So <re> henase <er><el> foxin <le>.", None, MALFORMED),
     ],
 )
@@ -127,9 +119,6 @@ def test_where_polarity_is_not_told_only_exchanged_roles_are_wrong():
     untold = replace(MECHANISM, polarity=None)
     assert judge("GEN", KEPT, "positive", untold) == NOT_WRONG
     assert judge("GEN", SWAPPED, "positive", untold) == ""
-
-
-def test_a_replaced_entity_is_one_that_was_drawn():
     first, second = names("GEN-ND-SRE")
     assert judge("GEN-ND-SRE", f"So <re> {first} <er> blocks <el> {second} <le>.") == ""
 
@@ -141,16 +130,5 @@ def test_token_f1():
 
 
 def test_examples_in_docstrings():
-    for module in (generate,):
-        failed, attempted = doctest.testmod(module)
-        assert (failed, attempted > 0) == (0, True)
-
-
-def test_names_import_no_heavy_library():
-    code = (
-        "import sys\n"
-        "from nlihub.builders.procedures.abstracts.generate import generate\n"
-        "sys.exit(', '.join({'torch', 'transformers', 'tokenizers'} & set(sys.modules)) or 0)"
-    )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
-    assert (done.returncode, done.stderr) == (0, "")
+    failed, attempted = doctest.testmod(generate)
+    assert (failed, attempted > 0) == (0, True)

@@ -2,7 +2,6 @@
 
 from collections import Counter
 from dataclasses import replace
-from types import SimpleNamespace
 
 import pytest
 
@@ -13,7 +12,6 @@ import torch
 from nlihub.builders.procedures.abstracts.generate import folds
 from nlihub.builders.procedures.abstracts.generate.folds import (
     constrain,
-    find_phrase_tokens,
     fit_fold,
     fold_of,
     load_pretrained,
@@ -22,7 +20,6 @@ from nlihub.builders.procedures.abstracts.generate.folds import (
     train_tokenizer,
 )
 from nlihub.builders.procedures.abstracts.generate.generate import (
-    KINDS,
     MALFORMED,
     NOT_FOUND,
     NOT_WRONG,
@@ -43,7 +40,7 @@ from nlihub.builders.procedures.abstracts.perturb.strategy import (
     Perturbed,
 )
 from nlihub.builders.procedures.abstracts.perturb.swap_entities import SwapNames
-from nlihub.loaders.errors import CorpusError, ModelError, TrainingError
+from nlihub.loaders.errors import ModelError, TrainingError
 from perturb_samples import MECHANISMS
 
 SMALL = MECHANISMS[:8]
@@ -89,21 +86,6 @@ def test_what_is_written_survives_the_tokenizer(tokenizer):
             assert read_output(tokenizer.decode(tokens)).sentence == one.conclusion
 
 
-@pytest.mark.parametrize(
-    "phrase", ["<re> IL-6 <er>", "TNF-\N{GREEK SMALL LETTER ALPHA}", "a+b (c)", "<el> p53 <le>"]
-)
-def test_variants_are_found_in_texts(tokenizer, phrase):
-    """Wherever a phrase stands alone, one of its variants stands in the tokens."""
-    variants = find_phrase_tokens(tokenizer, phrase)
-    for text in (phrase, f"We saw {phrase}.", f"({phrase}) rose", f"and {phrase}, but"):
-        tokens = tuple(tokenizer(text, add_special_tokens=False)["input_ids"])
-        assert any(
-            tokens[i : i + len(v)] == v for v in variants for i in range(len(tokens) - len(v) + 1)
-        )
-    for variant in variants:
-        assert tokenizer.decode(list(variant)).strip() == phrase
-
-
 def check_constraints(mechanism, tokenizer):
     """What is asked for is found in the tokens of a sentence that has it, if there is one."""
     found = SwapNames(symmetric=True).propose(mechanism, Choices(0, mechanism.pmid, "SEN"))
@@ -133,11 +115,6 @@ def test_constraints_are_found_in_sentences(tokenizer):
     assert sum(check_constraints(one, tokenizer) for one in MECHANISMS) > 40
 
 
-def test_slow_tokenizers_are_refused():
-    with pytest.raises(ModelError, match="fast"):
-        find_phrase_tokens(SimpleNamespace(is_fast=False), "A")
-
-
 def test_folds_depend_on_the_pmid_alone():
     folds = {str(n): fold_of(str(n), 5, 0) for n in range(2000)}
     assert set(folds.values()) == set(range(5))
@@ -151,26 +128,21 @@ def weights(model):
 
 
 def test_training_learns_and_counts_what_is_cut_and_left_out(capsys):
-    pairs = [(write_input(one), write_output(one)) for one in SMALL]
+    pairs = [(write_input(one), write_output(one)) for one in SMALL[:4]]
     model, tokenizer = make_small([text for pair in pairs for text in pair])
     told = []
     given = [*pairs, ("a", "b " * 300), ("a b c d " * 300, "b")]
-    settings = replace(SETTINGS, n_epochs=3)
+    settings = replace(SETTINGS, n_epochs=2)
     first = train_generator(model, tokenizer, given, settings, told.append)
     assert told[0] == "1 inputs cut, 1 examples left out for their length"
-    assert told[1].startswith("epoch 1 of 3: loss ") and len(told) == 4
+    assert told[1].startswith("epoch 1 of 2: loss ") and len(told) == 3
     assert train_generator(model, tokenizer, given, settings) < first
     assert not capsys.readouterr().out
-
-
-def test_nothing_to_train_on():
-    model, tokenizer = make_small(["a"])
     with pytest.raises(TrainingError, match="no example"):
         train_generator(model, tokenizer, [("a", "b " * 300)], SETTINGS)
-    with pytest.raises(CorpusError, match="none is left"):
-        fit_fold(fold_of(SMALL[0].pmid, 2, 0), SMALL[:1], SETTINGS)
 
 
+@pytest.mark.slow
 def test_a_fold_is_trained_once_for_the_same_mechanisms_and_settings(tmp_path):
     quick, told = replace(SETTINGS, n_epochs=2), []
     model, tokenizer = fit_fold(0, SMALL, quick, tmp_path, told.append)
@@ -186,55 +158,6 @@ def test_a_fold_is_trained_once_for_the_same_mechanisms_and_settings(tmp_path):
     fit_fold(0, SMALL, replace(quick, n_epochs=1), tmp_path)
     fit_fold(0, MECHANISMS[:9], quick, tmp_path)
     assert len(list(tmp_path.iterdir())) == 3
-
-
-@pytest.fixture(scope="module")
-def generated(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("folds")
-    broken = replace(SMALL[0], pmid="1", conclusion="no markers")
-    return [*SMALL, broken], folder, ModelWriter(SETTINGS, folder).write([*SMALL, broken])
-
-
-def count(found):
-    """By kind, the number of negatives, under ``made``, and of each reason for having none."""
-    counts = {name: Counter() for name in KINDS}
-    for outcome in found:
-        for kind, one in outcome.items():
-            counts[kind][one.reason if isinstance(one, NoNegative) else "made"] += 1
-    return counts
-
-
-@pytest.mark.slow
-def test_what_is_kept_is_what_was_asked_for(generated):
-    mechanisms, _, found = generated
-    made = 0
-    for one, outcome in zip(mechanisms, found, strict=True):
-        for kind, negative in outcome.items():
-            if not isinstance(negative, Perturbed):
-                continue
-            made += 1
-            assert negative.text != one.conclusion
-            [edit] = negative.edits
-            assert (edit.start, edit.end, edit.new) == (0, len(one.conclusion), negative.text)
-            text = negative.text.casefold()  # a name that begins a sentence may be small inside
-            own = (
-                f"<re> {one.regulator.casefold()} <er>" in text,
-                f"<el> {one.regulated.casefold()} <le>" in text,
-            )
-            if kind == "GEN-ND-SRE":
-                assert own in ((True, False), (False, True))
-            elif kind != "GEN":
-                assert own == (False, False)
-    assert made and count(found)["GEN-ND-SEN"]["made"]
-
-
-@pytest.mark.slow
-def test_the_same_again_in_another_order_and_from_the_kept_models(generated):
-    mechanisms, folder, found = generated
-    told = []
-    again = ModelWriter(SETTINGS, folder, tell=told.append).write(mechanisms[::-1])
-    assert again[::-1] == found
-    assert told and not any("epoch" in line for line in told)
 
 
 @pytest.fixture
@@ -283,14 +206,12 @@ RIGHT = "positive <exp> odd <re> {a} <er> lowers <el> {b} <le>."
 OTHER = "positive <exp> well <re> {x} <er> lowers <el> {y} <le>."
 
 
-def test_quality_bounds_what_the_model_writes_by_itself(generate):
+def test_quality_and_similarity_bound_what_the_model_writes(generate):
     kept = generate({"GEN": [WRONG]}, quality=scores(well=0.44))["GEN"]
     assert kept.detail == "positive -> negative; known 0.440"
     assert kept.text == read_output(kept.text).sentence
     assert generate({"GEN": [WRONG]}, quality=scores(well=0.45)) == {"GEN": TOO_GOOD}
-
-
-def test_similarity_bounds_replaced_entities_alone(generate):
+    # Similarity bounds replaced entities alone.
     texts = {"GEN-ND-SRE": [OTHER], "GEN-ND-SEN": [OTHER]}
     found = generate(texts, similarity=scores(well=0.9))
     assert found["GEN-ND-SRE"] == TOO_SIMILAR and isinstance(found["GEN-ND-SEN"], Perturbed)

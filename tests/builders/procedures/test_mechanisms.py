@@ -1,8 +1,5 @@
-from collections import Counter
-
 import pytest
 from abstract_samples import BODY, ENTITIES, RECORD, TITLE, json_lines, place
-from conftest import SHARED
 from nlihub.builders.procedures.abstracts.mechanisms.find import (
     find_direction,
     find_mechanism,
@@ -88,39 +85,29 @@ def test_a_mechanism():
 # Sentences
 
 
-def sentences(one):
-    return [one.text[slice(*span)] for span in find_sentences(one)]
-
-
 def test_sentences_have_no_title():
-    body = "We fed foxes. Dr. Hen. A factor fell. It rests."
-    assert sentences(abstract(body, entities=())) == [
-        "We fed foxes.", "Dr. Hen.", "A factor fell.", "It rests.",
-    ]  # fmt: skip
+    one = abstract("We fed foxes. Dr. Hen. A factor fell. It rests.", entities=())
+    found = [one.text[slice(*span)] for span in find_sentences(one)]
+    assert found == ["We fed foxes.", "Dr. Hen.", "A factor fell.", "It rests."]
 
 
 # Conclusions
 
 
-def test_the_paper_has_thirteen_phrases():
-    assert len(set(read_phrases()["paper"])) == 13
-
-
-@pytest.mark.parametrize("phrase", read_phrases()["paper"])
-def test_phrases_of_the_paper(phrase):
-    spelt = f"Here {phrase}".replace(" ", "\u00a0")
-    for form in (phrase.capitalize(), spelt, f"Here {phrase.upper()}"):
-        assert isinstance(concluding(f"{form} A1 inhibits B1.", "A1", "B1"), Mechanism)
+def test_phrases_of_the_paper():
+    phrases = read_phrases()["paper"]
+    assert len(set(phrases)) == 13
+    for phrase in phrases:
+        spelt = f"Here {phrase}".replace(" ", "\u00a0")
+        for form in (phrase.capitalize(), spelt, f"Here {phrase.upper()}"):
+            assert isinstance(concluding(f"{form} A1 inhibits B1.", "A1", "B1"), Mechanism)
 
 
 @pytest.mark.parametrize(
     "sentence",
     [
         "CONCLUSIONS: A1 inhibits B1.",
-        "Conclusion : A1 inhibits B1.",
         "Our results strongly suggest A1 inhibits B1.",
-        "Thus, A1 inhibits B1.",
-        "It rests, implying that A1 inhibits B1.",
         "A1 may act and inhibits B1.",
     ],
 )
@@ -133,11 +120,9 @@ def test_other_phrases_are_used_when_asked_for(sentence):
 @pytest.mark.parametrize(
     ("start", "is_found"),
     [
-        ("We concludes that", False),
         ("Anthus", False),
         ("Thus-far", True),
         ("So it is:", True),
-        ("Hence it is :", True),
         ("Hence  it is", False),
     ],
 )
@@ -164,29 +149,18 @@ def test_an_earlier_set_goes_first_and_the_last_sentence_of_a_set():
     [
         ("A1 inhibits B1", True),
         ("A1 strongly activates the gene of B1", True),
-        ("A1 is needed to activate B1", True),
         ("A1 inhibits C1 and activates B1", True),
-        ("A1 acts by inhibiting B1", True),
         ("A1 is inhibited by B1", False),
-        ("A1 was found to be induced strongly by the gene B1", False),
         ("A1 activation by B1", False),
         ("A1 activates cells by means of B1", None),
-        ("A1 in the activation of B1", True),
         ("A1-induced B1", True),
-        ("A1–mediated growth of B1", True),  # noqa: RUF001
-        ("A1 inhibits C1-induced B1", True),
         ("A1-induced growth, so B1", None),
         ("A1 is an inhibitor of B1", True),
-        ("A1 plays a major role in B1", True),
         ("A1 falls by dephosphorylation in response to B1", None),
-        ("A1 is activated in cells with B1", None),
         ("A1 binds B1", None),
-        ("A1 and B1 interact", None),
         ("the interaction between A1 and B1", None),
-        ("A1 inhibits growth and interacts with B1", None),
         ("A1 inhibits growth, which suggests that B1", None),
         ("C1 binds A1, thereby inhibiting B1", None),
-        ("A1 phosphorylates C1, thereby inhibiting B1", True),
         ("A1 applies to B1", None),
     ],
 )
@@ -200,12 +174,6 @@ def test_directed_relations_need_no_words(is_first):
     ids = ("0", "1") if is_first else ("1", "0")
     made = concluding("We conclude that A1 was by B1.", "A1", "B1", relations=[("CID", *ids)])
     assert (made.regulator, made.polarity) == ("A1" if is_first else "B1", "positive")
-
-
-def test_the_polarity_is_that_of_the_relation():
-    relations = [("Positive_Correlation", "0", "1")]
-    made = concluding("We conclude that A1 inhibits B1.", "A1", "B1", relations=relations)
-    assert made.polarity == "positive"
 
 
 def test_by_order():
@@ -233,32 +201,15 @@ def test_a_told_direction_goes_before_nearness_and_nearness_before_order():
     [
         ("p53.*[x](2+)", "$1\\1^|"),
         ("TNF-α", "IFN‑γ"),  # noqa: RUF001
-        ("IL-2", "IL-22"),
-        ("TNF", "TNF receptor"),
-        ("5-HT3", "beta 2 microglobulin 70"),
         ("Ca²⁺", "𝛼-syn"),  # noqa: RUF001
-        ("<p>", "a <b"),
     ],
 )
 def test_hard_names(regulator, regulated):
-    for first, second in ((regulator, regulated), (regulated, regulator)):
-        sentence = f"We conclude that {first} inhibits x{second}x in 12 hens."
-        start = "We conclude that "
-        text = f"{TITLE} One. Two. Three. {sentence}"
-        at = text.index(sentence) + len(start)
-        later = at + len(f"{first} inhibits x")
-        entities = (
-            Entity(at, at + len(first), "Gene", ("1",)),
-            Entity(later, later + len(second), "Gene", ("2",)),
-        )
-        relations = (EntityRelation("PPI", "2", "1"),)
-        one = Abstract("7", text, len(TITLE), entities, relations, "f", 1)
-        made = find_mechanism(one, RULES)
-        assert made.conclusion == (
-            f"{start}<re> {first} <er> inhibits x<el> {second} <le>x in 12 hens."
-        )
-        assert (made.regulator, made.regulated) == (first, second)
-        assert unmarked(made.conclusion) == sentence
+    for names in ((regulator, regulated), (regulated, regulator)):
+        sentence = "We conclude that {} inhibits x{}x in 12 hens."
+        made = concluding(sentence.format(*names), *names, relations=[("PPI", "1", "0")])
+        assert made.conclusion == sentence.format(f"<re> {names[0]} <er>", f"<el> {names[1]} <le>")
+        assert (made.regulator, made.regulated) == names
 
 
 def test_a_mention_in_a_longer_one_is_not_marked():
@@ -318,15 +269,11 @@ def test_relations_that_tell_no_mechanism(relation):
     assert refusal(concluding(sentence, "A1", "B1", relations=[relation])) == "no relation"
 
 
-@pytest.mark.parametrize(("n_before", "is_fit"), [(2, False), (3, True), (15, True), (16, False)])
-def test_bounds_of_the_supporting_set(n_before, is_fit):
-    made = concluding("We conclude that A1 inhibits B1.", "A1", "B1", n_before=n_before)
-    assert isinstance(made, Mechanism) == is_fit
-
-
-def test_what_stands_behind_the_conclusion_is_left_out():
-    made = concluding("We conclude that A1 inhibits B1.", "A1", "B1", after=" Hens run. Foxes.")
-    assert made.supporting == ("We saw hens.",) * 3
+@pytest.mark.parametrize("n_before", [3, 15])  # 2 and 16 are refused
+def test_bounds_of_the_supporting_set(n_before):
+    sentence = "We conclude that A1 inhibits B1."
+    made = concluding(sentence, "A1", "B1", n_before=n_before, after=" Hens run. Foxes.")
+    assert made.supporting == ("We saw hens.",) * n_before  # nothing that stands behind
 
 
 # Records and streams
@@ -360,24 +307,3 @@ def test_records_become_mechanisms(tmp_path):
     assert (short.reason, short.line) == ("supporting set too short", 3)
     assert (marked.reason, marked.pmid) == ("markers in the text", "10")
     assert isinstance(broken, SkippedAbstract) and broken.reason == "broken markers"
-
-
-@pytest.fixture(scope="module")
-def real():
-    folder = SHARED / "data" / "biomedical"
-    if not folder.is_dir():
-        pytest.skip("the real abstracts are not at hand")
-    return list(read_abstracts(sorted(folder.glob("*.pubtator"))))
-
-
-@pytest.mark.parametrize(("rules", "n"), [(RULES, 1), (WIDENED, 36)])
-def test_real_abstracts(real, rules, n):
-    found = list(find_mechanisms(real, rules))
-    counts = Counter(type(one).__name__ for one in found)
-    assert counts == {"Mechanism": n, "NoMechanism": 274 - n, "SkippedAbstract": 1}
-    texts = {one.pmid: one.text for one in real if isinstance(one, Abstract)}
-    for one in found:
-        if isinstance(one, Mechanism):
-            assert f"{one.supporting[-1]} {unmarked(one.conclusion)}" in texts[one.pmid]
-            assert f"<re> {one.regulator} <er>" in one.conclusion
-            assert f"<el> {one.regulated} <le>" in one.conclusion

@@ -1,7 +1,6 @@
 """The rule-based strategies: what each changes, keeps and refuses."""
 
 import re
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -11,13 +10,11 @@ from nlihub.builders.procedures.abstracts.mechanisms.mechanism import Mechanism,
 from nlihub.builders.procedures.abstracts.perturb import (
     Antonyms,
     EntityPool,
-    Negate,
     ReplaceInside,
     ReplaceOutside,
     ReversePolarity,
     Strategy,
     SwapNames,
-    SwapNumber,
     SwapPositions,
     make_strategies,
 )
@@ -25,8 +22,6 @@ from nlihub.builders.procedures.abstracts.perturb.names import (
     UNFIT,
     TextEdit,
     find_places,
-    is_plural,
-    kind_of_name,
     uncapitalize_name,
 )
 from nlihub.builders.procedures.abstracts.perturb.negate import POSSIBLE
@@ -34,7 +29,6 @@ from nlihub.builders.procedures.abstracts.perturb.replace_entities import (
     MAY_BE_SAME,
     MAY_HOLD,
     NO_TYPE,
-    is_kind,
     may_be_same,
 )
 from nlihub.builders.procedures.abstracts.perturb.reverse_polarity import UNFIT_TERM
@@ -60,7 +54,7 @@ from nlihub.builders.procedures.abstracts.perturb.swap_number import (
     find_numbers,
 )
 from nlihub.loaders.errors import UsageError
-from perturb_samples import MECHANISMS, mechanism_of
+from perturb_samples import mechanism_of
 
 POOL = EntityPool({"Gene": ["integrin", "Notch1"], "Chemical": ["ouabain", "atropine"]})
 STRATEGIES = make_strategies(POOL)
@@ -182,79 +176,36 @@ def assert_rest_is_unchanged(positive, perturbed):
     assert positive[end:] == perturbed.text[end + shift :]
 
 
-def test_seeds_pmids_and_strategies_draw_apart():
-    draws = {Choices(s, p, n).draw("x") for s in (1, 2) for p in "12" for n in ("SN", "LPR")}
-    assert len(draws) == 8
+#: A strategy, why it refuses (None: for no special reason), and what.
+REFUSED = [
+    ("SEN", BROKEN_MARKERS, "<re> A <er> acts on <el> B.", "gg", ""),
+    ("SEN", SAME_NAME, "<re> TNF-α <er> increases <el> TNF alpha <le>.", "gg", ""),  # noqa: RUF001
+    ("SEP", UNFIT, "<re> Zinc <er> causes <el> hypertensive <le> crises.", "cc", ""),
+    ("SEP", MUTUAL, "<re> A <er> activates <el> B <le>.", "gg", "A and B regulate each other."),
+    ("SRE", NO_TYPE, "<re> A <er> acts on <el> B <le>.", "--", ""),
+    ("SRE", MAY_BE_SAME, "<re> IL-2 <er> acts on <el> B <le>.", "gg", "{g:Interleukin 2} rose."),
+    ("SRE", UNFIT, "<re> Zinc <er> acts on <el> B <le>.", "cg", "{c:hypertensive} rats ran."),
+    ("SRE", None, "<re> A <er> acts on <el> B <le>.", "gg", "{c:C} and {g:A}."),
+    ("SREO", NO_TYPE, "<re> A <er> acts on <el> B <le>.", "--", ""),
+    ("SREO", None, "<re> Integrin <er> acts on <el> Notch1 <le>.", "gg", ""),
+    ("VNeg", POSSIBLE, "<re> A <er> may inhibit <el> B <le>.", "gg", ""),
+    ("VNeg", PARTIAL, "In some rats <re> A <er> inhibits <el> B <le>.", "gg", ""),
+    ("VNeg", SUPPORTED, "<re> A <er> inhibits <el> B <le>.", "gg", "A did not inhibit B in mice."),
+    ("VNeg", None, "A role of <re> A <er> in <el> B <le> release.", "gg", ""),
+    ("SN", NO_NUMBER, "<re> IL-6 <er> acts on <el> p53 <le>.", "gg", "It fell by 5%."),
+    ("SN", None, "<re> A <er> cut <el> B <le> by 5%.", "gg", "In 12, by 5%."),
+    ("LPR", PARTIAL, "In some rats <re> A <er> inhibits <el> B <le>.", "gg", ""),
+    ("LPR", UNFIT_TERM, "<re> A <er> blocks <el> B <le> from binding.", "gg", ""),
+    ("LPR", SUPPORTED, "<re> A <er> inhibits <el> B <le>.", "gg", "A activated B in mice."),
+    ("LPR", None, "Zinc grows, and <re> A <er> resembles <el> B <le>.", "gg", ""),
+]  # fmt: skip
 
 
-DENYING = {DENIED: ("If <re> A <er> increases <el> B <le>, leptin falls.", "gg")}
-REFUSED = {
-    "SEN": {
-        BROKEN_MARKERS: ("<re> A <er> acts on <el> B.", "gg"),
-        UNDIRECTED: ("The binding of <re> A <er> and <el> B <le> is strong.", "gg"),
-        MUTUAL: ("<re> A <er> activates <el> B <le>.", "gg", "A and B regulate each other."),
-        UNFIT: ("<re> Zinc <er> causes <el> hypertensive <le> crises.", "cc"),
-        SAME_NAME: ("<re> TNF-α <er> increases <el> TNF alpha <le>.", "gg"),  # noqa: RUF001
-        **DENYING,
-    },
-    "SRE": {
-        BROKEN_MARKERS: ("<re> A <el> B <le> <er> works.", "gg"),
-        **DENYING,
-        NO_TYPE: ("<re> A <er> acts on <el> B <le>.", "--"),
-        MAY_BE_SAME: ("<re> IL-2 <er> acts on <el> B <le>.", "gg", "{g:Interleukin 2} rose."),
-        UNFIT: ("<re> Zinc <er> acts on <el> B <le>.", "cg", "{c:hypertensive} rats ran."),
-        MAY_HOLD: ("<re> A <er> inhibits <el> B <le>.", "g-", "Then {g:C} did the same."),
-        STRATEGIES["SRE"].otherwise: ("<re> A <er> acts on <el> B <le>.", "gg", "{c:C} and {g:A}."),
-    },
-    "SREO": {
-        BROKEN_MARKERS: ("A acts on <el> B <le>.", "gg"),
-        **DENYING,
-        NO_TYPE: ("<re> A <er> acts on <el> B <le>.", "--"),
-        UNFIT: ("<re> Zinc <er> causes <el> nephrotoxic <le> effects.", "-c"),
-        STRATEGIES["SREO"].otherwise: (
-            "<re> Integrin <er> acts on <el> Notch1 <le>.", "gg", "Integrin binds Notch1.",
-        ),
-    },
-    "VNeg": {
-        BROKEN_MARKERS: ("<re>A<er> is <el> B <le>.", "gg"),
-        **DENYING,
-        POSSIBLE: ("<re> A <er> may inhibit <el> B <le>.", "gg"),
-        PARTIAL: ("In some rats <re> A <er> inhibits <el> B <le>.", "gg"),
-        SUPPORTED: ("<re> A <er> inhibits <el> B <le>.", "gg", "A did not inhibit B in mice."),
-        STRATEGIES["VNeg"].otherwise: ("A role of <re> A <er> in <el> B <le> release.", "gg"),
-    },
-    "SN": {
-        BROKEN_MARKERS: ("<re> A <er> and <re> C <er> act on <el> B <le>.", "gg"),
-        NO_NUMBER: ("<re> IL-6 <er> acts on <el> p53 <le>.", "gg", "It fell by 5%."),
-        DOSE: ("<re> A <er> at 9 mg cut <el> B <le>.", "gg", "At 5 mg."),
-        BOUND: ("<re> A <er> cut <el> B <le> by over 9%.", "gg", "By 5%."),
-        SHARE: ("<re> A <er> cut <el> B <le> in 3 rats (9%).", "gg", "In 5, or 7%."),
-        STATED: ("<re> A <er> cut <el> B <le> by 5% in rats.", "gg", "A cut B by 7% in rats."),
-        STRATEGIES["SN"].otherwise: ("<re> A <er> cut <el> B <le> by 5%.", "gg", "In 12, by 5%."),
-    },
-    "LPR": {
-        BROKEN_MARKERS: ("", "gg"),
-        PARTIAL: ("In some rats <re> A <er> inhibits <el> B <le>.", "gg"),
-        UNFIT_TERM: ("<re> A <er> blocks <el> B <le> from binding.", "gg"),
-        SUPPORTED: ("<re> A <er> inhibits <el> B <le>.", "gg", "A activated B in mice."),
-        **DENYING,
-        STRATEGIES["LPR"].otherwise: (
-            "Zinc inhibits growth, and <re> A <er> resembles <el> B <le>.", "gg",
-        ),
-    },
-}  # fmt: skip
-REFUSED["SEP"] = REFUSED["SEN"]
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_every_reason_is_given(name):
-    for reason, arguments in REFUSED[name].items():
-        assert outcome(name, *arguments) == reason
-
-
-def test_names_other_than_those_between_the_markers_are_refused():
-    one = replace(mechanism_of("<re> A <er> inhibits <el> B <le>."), regulator="C")
-    assert {propose(strategy, one) for strategy in STRATEGIES.values()} == {BROKEN_MARKERS}
+def test_reasons_are_given():
+    for name, reason, *arguments in REFUSED:
+        assert outcome(name, *arguments) == (reason or STRATEGIES[name].otherwise), arguments
+    for name in ("SEN", "SEP", "SRE", "SREO", "VNeg", "LPR"):
+        assert outcome(name, "If <re> A <er> increases <el> B <le>, leptin falls.") == DENIED
 
 
 class Fixed(Strategy):
@@ -281,11 +232,6 @@ def test_a_negative_that_is_taken_gives_way_to_the_next():
     assert list(found.made) == ["2", "1"]
 
 
-def test_a_strategy_given_twice_is_refused():
-    with pytest.raises(UsageError, match="VNeg"):
-        perturb_mechanism(MECHANISMS[0], [Negate(), Negate()], 1)
-
-
 def bracketed(sentence):
     """A mechanism of a sentence with its two entities in square brackets."""
     marked = re.sub(r"\[(.*?)\]", r"<re> \1 <er>", sentence, count=1)
@@ -299,43 +245,27 @@ def test_what_is_denied_doubted_asked_or_contrasted_is_left_alone():
     assert len(sentences) == 202
     for sentence in sentences:
         assert propose(STRATEGIES["SREO"], bracketed(sentence)) == DENIED, sentence
-
-
-@pytest.mark.parametrize(
-    "sentence",
-    [
-        "[Drelin] reduces [gastric ulcer] in rats.",
-        "We conclude that [drelin] may protect against [stroke].",
+    for sentence in (
         "[KAS1] probably binds [TOM2], and NO takes part.",
         "The rise in left ventricular [KAS1] was due to [drelin]; this was expected.",
         "Although they are small, [KAS1]-deficient mice develop [arthritis].",
-        "[Drelin] has been linked to [asthma] under certain conditions.",
-    ],
-)
-def test_plain_statements_are_taken(sentence):
-    assert isinstance(propose(STRATEGIES["SREO"], bracketed(sentence)), list)
+    ):
+        assert isinstance(propose(STRATEGIES["SREO"], bracketed(sentence)), list)
 
 
 EXCHANGED = [
-    "X strongly inhibits Y.", "X treatment reduced Y.", "X may also activate the Y.",
-    "X recognizes and activates Y.", "X is an inhibitor of Y.", "X has an effect on Y.",
-    "X leads to Y.", "X is required for Y.", "X contributes to the increase in Y.",
-    "X acts as an agonist of Y.", "X lowers the Y.", "X is blocked by Y.",
+    "X strongly inhibits Y.", "X may also activate the Y.", "X is an inhibitor of Y.",
+    "X has an effect on Y.", "X leads to Y.", "X is required for Y.", "X lowers the Y.",
     "X release was strongly inhibited in rats by the Y.", "The effect of X on Y.",
     "Activation of X by Y.", "We saw X-induced growth of Y.",
 ]  # fmt: skip
 UNDIRECTED_SENTENCES = [
     "X interacts with Y.", "X binds directly to Y.", "X is closely related to the Y.",
-    "X is equivalent to Y.", "X is near Y.", "X is as effective as Y.", "X matches Y.",
-    "X shares a pathway with Y.", "X is the opposite of Y.", "X is a partner of Y.",
-    "X comigrates with Y.", "X rises with Y.", "X increases as the Y.", "X increases with Y.",
-    "X, together with Y.", "X and also Y.", "X, like Y.", "X with Y.", "X is proportional to Y.",
-    "X falls whenever the Y.", "X resembles activated Y.", "X parallels increases in Y.",
-    "X accompanies increased Y.", "X and Y.", "X inhibits and is inhibited by Y.",
-    "X activates or is activated by Y.", "X synchronizes with Y.", "X increases alongside Y.",
-    "X blocks the binding of Z to Y.", "X decreases in parallel with Y.", "X-Y is.",
-    "The interactions of X with Y rise.", "X binds to cell surface Y.", "X resembles Y.",
-    "X co-localizes strongly with Y.",
+    "X is as effective as Y.", "X shares a pathway with Y.", "X is a partner of Y.",
+    "X rises with Y.", "X increases as the Y.", "X, together with Y.", "X, like Y.",
+    "X is proportional to Y.", "X falls whenever the Y.", "X and Y.", "X-Y is.",
+    "X inhibits and is inhibited by Y.", "X activates or is activated by Y.",
+    "X blocks the binding of Z to Y.", "X decreases in parallel with Y.", "X resembles Y.",
 ]  # fmt: skip
 
 
@@ -354,58 +284,33 @@ def test_entities_are_exchanged_where_one_acts_on_the_other():
     ("sentence", "supporting"),
     [
         # The conclusion goes on about both.
-        ("<re> Zinc <er> raises <el> iron <le>, and iron raises zinc.", ""),
         ("<re> A <er> activates <el> B <le>, which activates A.", ""),
-        ("<re> A <er> activates <el> B <le>, which also activates it.", ""),
         ("<re> A <er> represses <el> B <le> and is in turn repressed by it.", ""),
         ("<re> A <er> represses <el> B <le> and vice-versa.", ""),
-        ("<re> A <er> is inhibited by <el> B <le> and inhibits it.", ""),
         ("<re> A <er> inhibits <el> B <le>, its own inhibitor.", ""),
-        ("<re> A <er> inhibits <el> B <le>, and the converse also holds.", ""),
-        ("<re> A <er> inhibits <el> B <le>, which in return inhibits it.", ""),
         # The supporting set states it, perhaps in other spelling.
         ("<re> Zinc <er> inhibits <el> iron <le> uptake.", "Iron inhibits zinc uptake."),
-        ("<re> Zinc <er> inhibits <el> iron <le> uptake.", "Iron also lowers the zinc."),
         ("<re> Zinc <er> inhibits <el> iron <le> uptake.", "Zinc was lowered by iron."),
-        ("<re> Zinc <er> inhibits <el> iron <le> uptake.", "Iron infusion lowers plasma zinc."),
         ("<re> Zinc <er> inhibits <el> iron <le> uptake.", "Inhibition of zinc by iron was seen."),
         ("<re> Zinc <er> inhibits <el> iron <le> uptake.", "Rats given iron had less zinc."),
         ("<re> PU.1 <er> inhibits <el> GATA1 <le>.", "GATA-1 inhibits PU1."),
-        ("<re> IL-6 <er> inhibits <el> CRP <le>.", "CRP raises interleukin-6 (IL-6). CRP is low."),
         ("<re> oestradiol <er> inhibits <el> leptin <le>.", "Leptin inhibits estradiol."),
-        ("<re> estrogens <er> inhibits <el> androgens <le>.", "Androgen increases estrogen."),
         ("<re> leptin <er> inhibits <el> NPY <le>.", "Leptin is cut by neuropeptide Y (NPY)."),
-        (
-            "<re> TNF <er> inhibits <el> IL-6 <le>.",
-            "Tumour necrosis factor (TNF) was seen. IL-6 raised tumour necrosis factor.",
-        ),
     ],
 )
 def test_entities_are_not_exchanged_where_both_may_act(sentence, supporting):
-    sentences = tuple(f"{part.strip('.')}." for part in supporting.split(". ") if part)
-    assert outcome("SEN", sentence, "cc", sentences) == MUTUAL
-
-
-def test_entities_are_exchanged_beside_other_sentences_on_both():
-    for supporting in (
-        "Iron was lowered by zinc.", "Zinc and iron rose.", "Iron fell in the zinc group.",
-        "The effect of zinc on iron was examined.",
-    ):  # fmt: skip
-        assert texts("SEN", "<re> Zinc <er> inhibits <el> iron <le> uptake.", "cc", supporting)
+    assert outcome("SEN", sentence, "cc", supporting) == MUTUAL
+    assert texts("SEN", sentence.partition(" <le>")[0] + " <le>.", "cc", "B fell. Iron fell.")
 
 
 @pytest.mark.parametrize(
     ("one", "other", "expected"),
     [
-        ("TBP", "TATA box binding protein", True), ("ATM", "AT mutated", True),
         ("NF-κB", "nuclear factor kappa B", True), ("MAPK", "MAP kinase", True),
         ("TNF‑α", "Tnf alpha", True), ("IL-6", "IL-6 receptor", True),  # noqa: RUF001
-        ("TNF", "TNFR complex", True), ("TNF", "tumor necrosis factor", True),
         ("IL-1beta", "interleukin-1 beta", True), ("nephrotoxic", "nephrotoxicity", True),
         ("hypertensive", "hypertension", True), ("IL-2", "interleukin-2", True),
-        ("RB", "retinoblastoma", True), ("LTbetaR", "lymphotoxin beta receptor", True),
         ("cancer", "breast cancer", True), ("Cdc25", "Cdc25A", True), ("IL-2", "IL-2R", True),
-        ("hTAF250", "TAF250", True), ("hypertension", "hypotension", False),
         ("IL-2", "interleukin-4", False), ("zinc", "iron", False), ("Fas", "FADD", False),
         ("IL-1", "IL-10", False), ("c-Jun", "c-Raf", False),
     ],
@@ -414,38 +319,13 @@ def test_names_of_one_entity(one, other, expected):
     assert may_be_same(one, other, "") is may_be_same(other, one, "") is expected
 
 
-def test_the_kind_of_a_name():
-    assert all(map(is_plural, ("SSRIs", "mitochondria", "statins", "metastases")))
-    assert not any(map(is_plural, ("AIDS", "Ras", "diabetes", "ascites", "virus")))
-    kinds = ("injury", "side effects", "statins", "SSRIs", "COX-2 inhibitor", "cytokine family")
-    assert all(map(is_kind, kinds))
-    assert not any(map(is_kind, ("gout", "TNF", "epidermal growth hormone 2", "diabetes")))
-    for name, expected in (
-        ("aspirin", (False, False, False)), ("hypertensive", (True, False, False)),
-        ("nephrotoxic", (True, False, False)), ("T cells", (False, True, False)),
-        ("foxin receptor", (False, False, True)),
-    ):  # fmt: skip
-        assert kind_of_name(name) == expected
-
-
-@pytest.mark.parametrize(
-    ("name", "sentences", "expected"),
-    [
-        ("Insulin", ["Insulin rose.", "No insulin fell."], "insulin"),
-        ("Wilson's disease", ["Wilson's disease is rare."], "Wilson's disease"),
-        ("Escherichia coli", ["Escherichia coli grew."], "Escherichia coli"),
-        ("Ras", ["Then Ras rose, and ras fell."], "Ras"),
-    ],
-)
-def test_capitals_stay_unless_a_sentence_tells(name, sentences, expected):
-    assert uncapitalize_name(name, sentences) == expected
-
-
 def test_names_take_capitals_with_them():
-    found = outcome("SEN", "<re> Insulin <er> inhibits <el> AMPK <le>.", "gg", "No insulin.")
-    assert found == "<re> AMPK <er> inhibits <el> insulin <le>."
-    found = outcome("SEN", "<re> Insulin <er> regulates <el> leptin <le>.", "gg", "No insulin.")
-    assert found == "<re> Leptin <er> regulates <el> insulin <le>."
+    for verb, other in (("inhibits", "AMPK"), ("regulates", "leptin")):
+        sentence = f"<re> Insulin <er> {verb} <el> {other} <le>."
+        expected = f"<re> {other[0].upper()}{other[1:]} <er> {verb} <el> insulin <le>."
+        assert outcome("SEN", sentence, "gg", "No insulin.") == expected
+    for sentences, expected in ((["Then Ras and ras fell."], "Ras"), (["No ras fell."], "ras")):
+        assert uncapitalize_name("Ras", sentences) == expected
 
 
 def test_names_that_differ_in_kind_are_not_exchanged():
@@ -483,26 +363,6 @@ def test_a_replacement_shares_no_id_with_the_abstract(tmp_path):
     assert propose(ReplaceInside(), one) == MAY_BE_SAME
 
 
-@pytest.mark.parametrize("kind", ["nonsteroidal anti-inflammatory drugs", "COX-2 inhibitor"])
-def test_a_kind_neither_replaces_a_thing_nor_is_replaced(kind):
-    mentions = [Mention(kind, "Chemical", "supporting"), Mention("zinc", "Chemical", "supporting")]
-    given = [f"There was {kind}.", "Rats ran.", "Some zinc was seen."]
-    one = disease(SENTENCE, given, mentions=mentions, regulated_type=None)
-    assert propose(ReplaceInside(), one) == [SENTENCE.replace("foxin", "zinc")]
-    pool = ReplaceOutside(EntityPool({"Chemical": [kind, "zinc"]}))
-    assert propose(pool, one) in (pool.otherwise, UNFIT)
-    of_kind = disease(SENTENCE.replace("foxin", kind), given, mentions=mentions[1:])
-    assert propose(pool, of_kind) == pool.otherwise
-
-
-@pytest.mark.parametrize("first", ["{g:GAP-43} (B-50, {g:neuromodulin})",
-                                   "{g:neuromodulin} (B-50, {g:GAP-43})"])  # fmt: skip
-def test_a_name_that_the_text_gives_in_brackets_is_the_same(first):
-    supporting = f"{first} was seen. So was {{g:Notch1}}."
-    found = texts("SRE", "<re> GAP-43 <er> binds to <el> calmodulin <le>.", "gc", supporting)
-    assert found and all("Notch1" in text for text in found)
-
-
 def test_other_entities_of_the_abstract():
     sentence = "<re> TNF <er> induces <el> ICAM-1 <le> with {g:CD4}."
     supporting = (
@@ -527,10 +387,7 @@ def test_other_entities_of_the_abstract():
         ("Rats received {g:C}.", "This agent suppressed B."),
         ("We tested {g:C}.", "It suppressed the enzyme."),
         ("B was measured.", "So was {g:C}."),
-        ("A raises {g:C}, which blocks this enzyme.", "Rats ran."),
         ("{g:C} did the same.", "Rats ran."),
-        ("We saw A, zinc, and {g:C}.", "Rats ran."),
-        ("{g:C} rose.", "Rats ran."),
     ],
 )
 def test_an_entity_of_which_the_same_may_be_said_does_not_replace(supporting):
@@ -539,85 +396,43 @@ def test_an_entity_of_which_the_same_may_be_said_does_not_replace(supporting):
     assert texts("SRE", sentence, "g-", "{g:C} was seen.") == {"C inhibits B."}
 
 
-def test_a_pool_does_not_depend_on_the_order_and_has_small_letters():
-    def walk(pool, type_, start=0):
-        return [one.name for one in pool.walk_entities(type_, start)]
-
-    pool, other = EntityPool.of(MECHANISMS), EntityPool.of(MECHANISMS[::-1])
-    for type_ in ("Gene", "Chemical"):
-        assert walk(pool, type_, 5) == walk(other, type_, 5)
-        assert sorted(walk(pool, type_, 5)) == sorted(walk(pool, type_))
-    assert {"Morphine", "FK506"} <= {*walk(pool, "Chemical")}  # it may be a trade name
-    one = mechanism_of("<re> Morphine <er> acts on <el> B <le>.", "cg", "{c:zinc} and morphine.")
-    assert {*walk(EntityPool.of([one]), "Chemical")} == {"morphine", "zinc"}
-    assert walk(pool, "Cell") == []
-
-
 @pytest.mark.parametrize(
     ("sentence", "expected"),
     [
         ("X is induced by Y.", "X is not induced by Y."),
         ("X has a role in Y.", "X does not have a role in Y."),
-        ("X had an effect on Y.", "X did not have an effect on Y."),
         ("X increases Y.", "X does not increase Y."),
-        ("X (E) treatment increases the Y.", "X (E) treatment does not increase the Y."),
-        ("X strongly increases Y.", "X does not strongly increase Y."),
         ("Z and X increase Y.", "Z and X do not increase Y."),
-        ("Loss of X cells increase Y.", "Loss of X cells do not increase Y."),
         ("X led to Y.", "X did not lead to Y."),
-        ("X is a potent inhibitor of Y.", "X is not a potent inhibitor of Y."),
         ("X is required for Y.", "X is not required for Y."),
         ("X binds and activates Y.", "X binds and does not activate Y."),
-        ("X inhibits Y, but increases Z.", "X does not inhibit Y, but increases Z."),
-        ("X has inhibited Y.", "X has not inhibited Y."),
         ("X did not increase Y.", "X increased Y."),
         ("X does not significantly modify Y.", "X significantly modifies Y."),
-        ("X is not required for Y in rats.", "X is required for Y in rats."),
         # Other negations than a plain not, and what needs one.
         ("X cannot block Y.", None),
         ("X had no significant effect on Y.", None),
-        ("X did not affect A or Y.", None),
-        ("X did not inhibit Y whatsoever.", None),
         ("X did not inhibit Y, let alone Z.", None),
         ("X did not have any effect on Y.", None),
-        ("Cells do not control X or need Y.", None),
-        ("X didn't inhibit Y.", None),
-        ("X doesn\N{RIGHT SINGLE QUOTATION MARK}t increase Y.", None),
-        ("X never inhibits Y.", None),
         ("X fails to induce Y.", None),
-        ("No effect of X on Y was seen.", None),
         ("X did not only inhibit A but also Y.", None),
-        ("Neither X nor Z activates Y.", None),
         ("There is no evidence that X alters Y.", None),
         ("X inhibits Y but not Z.", None),
         # No plain finite verb by which one acts on the other.
         ("X is bound to Y.", None),
-        ("X somewhat inhibits Y.", None),
-        ("X helps maintain Y.", None),
         ("X raises or lowers Y.", None),
         ("X always raises Y.", None),
-        ("X thus raises Y.", None),
         ("A role of X mediated repression by Y.", None),
-        ("The X-induced Y release.", None),
         ("We saw that X induced Y is low.", None),
-        ("X induced by Z inhibits Y.", None),
         ("X activated cells inhibit Y.", None),
-        ("X stimulated Y release was blocked by Z.", None),
         ("Z blocks X activated Y channels.", None),
-        ("Patients with X induced Y recover.", None),
-        ("In X activated Y, Z is made.", None),
         ("Treatment with X reduced Y in rats.", "Treatment with X did not reduce Y in rats."),
         ("X does not have an effect on Y.", "X has an effect on Y."),
-        ("X increases cause falls in Y.", None),
-        ("The use of X to increase Y.", None),
         ("X increase Y.", None),
         # Possibilities, additions and parts of the cases.
         ("X may inhibit Y.", None),
-        ("X probably inhibits Y.", None),
         ("X also increases Y.", None),
         ("X inhibits most Y.", None),
         ("X inhibits Y in 7/20 patients.", None),
-        ("X inhibits Y in a third of patients.", None),
     ],
 )
 def test_polarity_of_a_predicate(sentence, expected):
@@ -649,34 +464,23 @@ def test_numbers(text, expected):
     [
         # A quantity comes for the same quantity, neither rounded nor far from it.
         ("in 5 patients", "Of 12 women, 9 rats and 7 mg.", {"in 12 patients"}),
-        ("in 400 rats", "In 3 or 300 rats and 500 mice.", {"in 300 rats"}),
         ("by 10%", "Of 10.1%, 9% or 12%.", {"by 12%"}),
-        ("in three rats", "Of five rats, or one.", {"in five rats"}),
         ("with two drugs, C and D", "With three.", SHARE),
-        ("3-fold", "Up 5-fold or 7 times.", {"5-fold"}),
         # What holds for an exact number may hold for a bound.
         ("by as little as 40%", "By 65%.", BOUND),
-        ("already by 40%", "By 65%.", BOUND),
         ("by more than 40%", "By 65% or 30%.", BOUND),
-        ("by at least 40%", "By 65% or 30%.", BOUND),
-        ("by 40% or more", "By 65% or 30%.", BOUND),
         ("by 40% at least", "By 65% or 30%.", BOUND),
-        ("in excess of 40%", "By 65% or 30%.", BOUND),
         ("in a minimum of 30 patients", "In 20 patients.", BOUND),
         ("(P < 0.05)", "P = 0.01.", NO_NUMBER),
         # No part, no total, no count beside its share, no interval, no comparison.
         ("in 3 of 12 rats", "Of 20, 15 and 6.", SHARE),
-        ("in three of 12 rats", "Of two, 20 and 13.", SHARE),
         ("in 12 rats (30%)", "Of 20, or 50%.", SHARE),
         ("from 9% to 7%", "To 8% or 12%.", SHARE),
-        ("with 95% confidence", "At 15%.", SHARE),
         # What the supporting set states in the same words.
         ("by 5% in rats", "A cut B by 7% in rats, C by 9% in dogs.", STATED),
         ("by 5% in rats", "C cut B by 7% in rats.", {"by 7% in rats"}),
-        ("by 5%, so 5 mg is enough", "At 9 mg.", BOUND),
         # At 5 mg, and at 7 mg as well.
         ("at 5 mg/kg", "At 7 mg/kg.", DOSE),
-        ("for 3 days", "For 7 days.", DOSE),
         # Other numbers are no hindrance.
         ("by 40% after 24 h", "By 65%.", {"by 65% after 24 h"}),
     ],
@@ -690,52 +494,30 @@ def test_numbers_contradict(phrase, supporting, expected):
         assert found == {f"A cut B {one}." for one in expected}
 
 
-def test_any_number_on_demand():
-    sentence = "<re> A <er> cut <el> B <le> by more than 10%."
-    found = texts(SwapNumber(any_number=True), sentence, "gg", "In two rats, by 10.1%.")
-    assert found == {"A cut B by more than two%.", "A cut B by more than 10.1%."}
-
-
-def test_a_number_takes_its_article():
-    found = texts("SN", "A 2-fold rise in <re> A <er> or <el> B <le>.", "gg", "An 8-fold fall.")
-    assert found == {"An 8-fold rise in A or B."}
-
-
 @pytest.mark.parametrize(
     ("sentence", "expected"),
     [
         ("X inhibits Y.", {"X stimulates Y."}),
         ("X treatment has greatly increased Y.", {"X treatment has greatly decreased Y."}),
         ("X led to Y.", {"X prevented Y."}),
-        ("X is downregulated by the Y.", {"X is upregulated by the Y."}),
         ("X is an inhibitor of Y.", {"X is an activator of Y."}),
-        ("X is an agonist of Y.", {"X is an antagonist of Y."}),
         ("X is a positive regulator of Y.", {"X is a negative regulator of Y."}),
         ("X-induced Y.", {"X-repressed Y."}),
         ("Up-regulation of X by Y is seen.", {"Down-regulation of X by Y is seen."}),
         ("X blocks Y activation.", {"X triggers Y activation.", "X blocks Y inactivation."}),
         ("X is involved in the activation of Y.", {"X is involved in the inactivation of Y."}),
         # No term, or none that plainly says how one acts on the other.
-        ("an increase of X and Y.", set()),
         ("X increases LOW Y.", {"X decreases LOW Y."}),
-        ("X with increasing evidence for Y.", set()),
         ("X regulates the activation of Y.", set()),
         ("Zinc inhibits growth, and X resembles Y.", set()),
         ("X binds Y and inhibits growth.", set()),
-        ("X once more inhibits Y.", set()),
         ("Inhibiting X or activating it reduces Y.", set()),
-        ("Both up- and downregulation of X increase Y.", set()),
         ("Gain and loss of X increase Y.", {"Gain and loss of X decrease Y."}),
         # Terms whose antonym does not fit, or is there already.
         ("X increases Y or decreases it.", set()),
         ("X activates and inhibits Y.", set()),
-        ("X is a positive and a negative regulator of Y.", set()),
         ("X has both pro- and anti-inflammatory effects on Y.", set()),
         ("X causes cells to release Y.", set()),
-        ("X blocks Y from acting.", set()),
-        ("X promotes Y cells to divide.", set()),
-        ("X induces Y cells into apoptosis.", set()),
-        ("X produces hyper- and hypotension in Y.", set()),
     ],
 )
 def test_antonyms(sentence, expected):
@@ -747,22 +529,10 @@ def test_own_antonyms(tmp_path):
     path.write_text('\ufeff{"verbs": [["glorify", "vilify"]]}')  # as some editors save
     strategy = ReversePolarity(Antonyms.read(path))
     assert of_x_and_y(strategy, "X glorifies Y.") == {"X vilifies Y."}
-    for text in (
-        "", "[]", '{"verb": []}', '{"nouns": [["a"]]}', '{"nouns": [["a", "a"]]}',
-        '{"nouns": [["a", " "]]}', '{"verbs": [["a", 1]]}',
-        '{"terms": [["a", "b"]]}', '{"verbs": 1}',
-    ):  # fmt: skip
+    for text in ("", '{"verb": []}', '{"nouns": [["a", "a"]]}', '{"verbs": [["a", 1]]}'):
         path.write_text(text)
         with pytest.raises(UsageError, match=r"own\.json"):
             Antonyms.read(path)
-
-
-def test_our_antonyms_change_every_term():
-    antonyms = Antonyms.read()
-    assert len(antonyms.forms) > 500
-    for old, new in antonyms.forms.items():
-        assert re.fullmatch(r"[a-z]+(?:[ -][a-z]+)*", old), old
-        assert re.fullmatch(r"[a-z]+(?:[ -][a-z]+)*", new), new
 
 
 @pytest.mark.parametrize(

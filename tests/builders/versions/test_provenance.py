@@ -8,7 +8,6 @@ import pyarrow.parquet as pq
 import pytest
 from nlihub.builders.core.registry import get_builder
 from nlihub.builders.core.row_digests import digest, order_digest, row_hashes
-from nlihub.builders.versions.verify import verify_version
 from nlihub.builders.versions.version import MANIFEST, BuiltVersion
 from nlihub.builders.versions.write import write_texts
 from nlihub.loaders.hashing import hash_file
@@ -63,9 +62,8 @@ def swapped(rows):
 
 FORGERIES = [
     pytest.param(lambda rows: rows[:-1], "1 of these are missing", id="dropped"),
-    pytest.param(swapped, "another order", id="swapped", marks=pytest.mark.slow),
-    pytest.param(lambda rows: rows[::-1], "another order", id="reversed", marks=pytest.mark.slow),
-    pytest.param(edited, "1 rows are not in the sources", id="edited", marks=pytest.mark.slow),
+    pytest.param(swapped, "another order", id="swapped"),
+    pytest.param(edited, "1 rows are not in the sources", id="edited"),
 ]
 
 
@@ -73,7 +71,6 @@ FORGERIES = [
 @pytest.mark.slow
 def test_a_consistent_forger_is_found_by_the_sources_alone(copy, change, expected):
     forge(copy, change, ALL)
-    assert "config default" not in str(verify_version(copy).outcomes)
     report = nlihub.verify(copy, against_sources=True)
     found = {o.check: " ".join(o.findings) for o in report.outcomes if not o.passed}
     assert expected in found["rows are those of the sources"]
@@ -92,63 +89,28 @@ def test_sound_rows_are_those_of_the_sources(copy):
 
 
 @pytest.mark.parametrize(
-    ("field", "found"),
+    ("change", "found"),
     [
         ({"parameters": {"seed": 43, "per_pattern": 20}}, "parameter seed: 43, the sources give"),
         ({"oddities": {"a.txt": {"tabs": 3}}}, "oddities of a.txt: {'tabs': 3}, the sources give"),
+        (lambda fields: fields["sources"][0].update(bytes=1), ": 1 bytes, expected "),
     ],
 )
 @pytest.mark.slow
-def test_other_parameters_and_oddities_are_found_by_the_sources(copy, field, found):
-    forge_manifest(copy, lambda fields: fields.update(field))
+def test_what_the_manifest_says_of_the_making_is_compared_with_the_sources(copy, change, found):
+    forge_manifest(copy, change if callable(change) else lambda fields: fields.update(change))
     report = nlihub.verify(copy, against_sources=True)
     failed = {o.check: " ".join(o.findings) for o in report.outcomes if not o.passed}
     assert list(failed) == ["rows are those of the sources"]
     assert found in failed["rows are those of the sources"]
 
 
-def test_the_size_of_a_source_is_that_of_the_source(copy):
-    forge_manifest(copy, lambda fields: fields["sources"][0].update(bytes=1))
-    report = nlihub.verify(copy, against_sources=True)
-    failed = {o.check: " ".join(o.findings) for o in report.outcomes if not o.passed}
-    assert ": 1 bytes, expected " in failed["rows are those of the sources"]
+def test_a_repository_and_the_hash_of_a_source_are_taken_on_trust(copy):
+    def change(fields):
+        fields.update(repository="someone/else", version="2.0.0")
+        fields["sources"][0].update(sha256="0" * 64)
 
-
-def test_a_repository_is_taken_on_trust(copy):
-    forge_manifest(copy, lambda fields: fields.update(repository="someone/else", version="2.0.0"))
+    forge_manifest(copy, change)
     trust = next(o for o in nlihub.verify(copy).outcomes if o.check == "taken on trust")
-    assert any("that it is version 2.0.0 of someone/else" in f for f in trust.findings)
-
-
-def test_an_empty_split_is_found_without_sources(copy):
-    forge(copy, lambda rows: [], ALL)
-    assert "few_shot/test has no rows" in failures(copy)
-
-
-def test_a_missing_config_is_listed_without_sources(copy):
-    shutil.rmtree(copy / "few_shot")
-    forge_manifest(copy, lambda fields: fields["configs"].pop("few_shot"))
-    report = verify_version(copy)
-    assert report.passed  # a part may be built alone
-    assert ("config few_shot",) in [outcome.findings for outcome in report.outcomes]
-
-
-def test_sources_of_another_dataset_are_found_without_sources(copy):
-    def rename(fields):
-        fields["sources"] = [{"url": "mine.jsonl", "bytes": 3, "sha256": "0" * 64}]
-
-    forge_manifest(copy, rename)
-    found = failures(copy)
-    assert "patterns is not among its sources" in found
-    assert "mine.jsonl is no source of this dataset" in found
-
-
-def test_another_hash_of_a_source_is_taken_on_trust(copy):
-    forge_manifest(copy, lambda fields: fields["sources"][0].update(sha256="0" * 64))
-    trust = next(o for o in nlihub.verify(copy).outcomes if o.check == "taken on trust")
-    assert any("patterns.xml" in finding for finding in trust.findings)
-
-
-def failures(folder):
-    report = verify_version(folder)
-    return " ".join(f for o in report.outcomes if not o.passed for f in o.findings)
+    for words in ("that it is version 2.0.0 of someone/else", "patterns.xml"):
+        assert any(words in finding for finding in trust.findings)

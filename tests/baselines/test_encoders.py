@@ -8,7 +8,6 @@ pytest.importorskip("torch", reason="the extra 'baselines' is not installed")
 pytest.importorskip("transformers", reason="the extra 'baselines' is not installed")
 
 import numpy as np
-import pyarrow as pa
 import torch
 import transformers
 from nlihub.baselines.runs.config import HyperParameters, RunConfig
@@ -227,8 +226,8 @@ def test_what_was_pretrained_is_recorded(rows, tmp_path):
 
 
 def test_padding_stays_within_what_the_model_reads():
-    table = pa.table({"input_ids": pa.array([[5] * 57, [6] * 3], pa.list_(pa.int32()))})
-    encoded = EncodedRows.of_table(table, np.zeros(2), {"input_ids": 0}, limit=60)
+    ids = [np.full(57, 5), np.full(3, 6)]
+    encoded = EncodedRows({"input_ids": ids}, {"input_ids": 0}, np.zeros(2), limit=60)
     assert encoded.batch(np.array([0, 1]), multiple=16)["input_ids"].shape == (2, 60)
     assert encoded.batch(np.array([1]), multiple=16)["input_ids"].shape == (1, 16)
 

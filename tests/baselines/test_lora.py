@@ -227,11 +227,11 @@ def test_a_line_break_comes_between_texts_that_nothing_else_separates(config, tm
             kind = transformers.AutoModelForSequenceClassification
             kind.from_pretrained(tmp_path / "bare", **labels).save_pretrained(folder)
         encoder = Encoder(replace(config, model=str(folder)), LABELS)
-        [ids] = encoder.encode(read_run_rows(str(rows), "test")).columns["input_ids"].to_pylist()
+        [ids] = encoder.encode(read_run_rows(str(rows), "test")).columns["input_ids"]
         encoder.save(tmp_path / "saved" / folder.name)
         kept = transformers.AutoTokenizer.from_pretrained(tmp_path / "saved" / folder.name)
         assert kept.decode(ids) == expected
-        assert kept("w1", "w2")["input_ids"] == ids
+        assert kept("w1", "w2")["input_ids"] == ids.tolist()
 
 
 def test_a_causal_model_without_padding_and_end_of_text_is_refused(config, tmp_path):
@@ -265,7 +265,11 @@ def test_of_an_architecture_that_peft_does_not_know_all_linear_layers_are_adapte
     ("method", "changes", "message"),
     [
         ("encoder", {"n_trained_layers": 1}, r"adapters are trained in place of layers"),
-        ("encoder", {"lora_rank": 0}, r"lora_rank \(--lora\) is 0; expected 1 or more"),
+        (
+            "encoder",
+            {"lora_rank": 0},
+            r"lora_rank \(--lora\) is 0; expected a whole number, 1",
+        ),
         ("encoder", {"lora_rank": 1.5}, r"lora_rank \(--lora\) is 1.5; expected a whole number"),
         ("cbow", {}, r"lora_rank \(--lora\) would have no effect: the method cbow"),
         ("zero-shot", {}, r"lora_rank \(--lora\) would have no effect: the method zero-shot"),

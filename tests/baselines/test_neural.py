@@ -65,12 +65,16 @@ def config(kind="cbow", view="pair", **details):
 def test_rows_are_encoded_as_the_view_sees_them(rows):
     pair = Neural(config(dimension=4), rows.labels, rows)
     assert pair.vocabulary == {"model": 2, "the": 3}
-    encoded = {name: ids.to_pylist() for name, ids in pair.encode(rows).columns.items()}
+    encoded = {
+        name: [row.tolist() for row in ids] for name, ids in pair.encode(rows).columns.items()
+    }
     ids = {"premise_ids": [[3, 2, 1, 1], [1], [1, 2]], "hypothesis_ids": [[1, 2], [3, 3], [1]]}
     assert encoded == ids
     alone = Neural(config(view="hypothesis", dimension=4), rows.labels, rows)
     assert alone.vocabulary == {"the": 2}
-    encoded = {name: ids.to_pylist() for name, ids in alone.encode(rows).columns.items()}
+    encoded = {
+        name: [row.tolist() for row in ids] for name, ids in alone.encode(rows).columns.items()
+    }
     assert encoded == {"premise_ids": [[1]] * 3, "hypothesis_ids": [[1, 1], [2, 2], [1]]}
 
 

@@ -17,7 +17,7 @@ pytest.importorskip("transformers", reason="the extra 'baselines' is not install
 
 import torch
 from nlihub.baselines.runs.config import HyperParameters, RunConfig, TrainingSubset
-from nlihub.baselines.runs.data import cartography_subset_ids, draw_few_shot_rows, read_run_rows
+from nlihub.baselines.runs.data import draw_few_shot_rows, read_run_rows, take_subset
 from nlihub.baselines.runs.execute import execute_run
 from nlihub.baselines.runs.folder import RunFolder
 from nlihub.baselines.training.batches import EncodedRows, prediction_batches, training_batches
@@ -119,12 +119,10 @@ def test_prediction_batches_are_within_their_limits():
 
 
 def test_padding_goes_where_the_model_wants_it():
-    import pyarrow as pa
-
-    table = pa.table({"input_ids": pa.array([[5, 6, 7], [8], []], pa.list_(pa.int32()))})
+    ids = [np.array(row, int) for row in ([5, 6, 7], [8], [])]
     for left, first in ((False, [8, 0, 0]), (True, [0, 0, 8])):
-        encoded = EncodedRows.of_table(
-            table, np.zeros(3), {"input_ids": 0}, "attention_mask", pads_left=left
+        encoded = EncodedRows(
+            {"input_ids": ids}, {"input_ids": 0}, np.zeros(3), "attention_mask", left
         )
         batch = encoded.batch(np.array([1, 0]))
         assert batch["input_ids"].tolist() == [first, [5, 6, 7]]
@@ -348,7 +346,7 @@ def test_markers_become_tokens_of_their_own(rows, tmp_path):
     options = replace(FAST, special_tokens=("<re>", "<er>"))
     settings = RunConfig("x", "encoder", ("t",), model=str(model), train="t", options=options)
     made = Encoder(settings, LABELS)
-    [ids] = made.encode(read_run_rows(str(path), "test")).columns["input_ids"].to_pylist()
+    [ids] = made.encode(read_run_rows(str(path), "test")).columns["input_ids"]
     assert made.reader.tokenizer.convert_ids_to_tokens(ids) == (
         ["[CLS]", "w1", "[SEP]", "<re>", "w2", "<er>", "w3", "[SEP]"]
     )
@@ -359,7 +357,7 @@ def test_the_hypothesis_alone_is_all_that_is_seen(config, tmp_path):
 
     made = Encoder(replace(config, view="hypothesis"), LABELS)
     gold = read_run_rows(config.tests[0], "test")
-    ids = made.encode(gold).columns["input_ids"].to_pylist()
+    ids = made.encode(gold).columns["input_ids"]
     hypotheses = gold.rows["hypothesis"].to_pylist()
     shown = [" ".join(made.reader.tokenizer.convert_ids_to_tokens(found)[1:-1]) for found in ids]
     assert shown == hypotheses
@@ -544,9 +542,12 @@ def test_subsets_follow_the_dynamics(config, tmp_path):
     variability = {id_: np.std(values) for id_, values in by_row.items()}
 
     def ids(kind, share):
-        return cartography_subset_ids(
-            TrainingSubset(kind, share, "-"), run.path, table["id"]
-        ).to_pylist()
+        subset = TrainingSubset(kind, share, "-")
+        return (
+            take_subset(read_run_rows(config.train, "train"), subset, run.path)
+            .rows["id"]
+            .to_pylist()
+        )
 
     easy, hard, ambiguous = ids("easy", 0.25), ids("hard", 0.25), ids("ambiguous", 0.25)
     assert len(easy) == len(hard) == len(ambiguous) == 24

@@ -35,7 +35,7 @@ from nlihub.baselines.runs.folder import RunFolder
 from nlihub.baselines.training import loop
 from nlihub.baselines.training.batches import EncodedRows, training_batches
 from nlihub.baselines.training.execution import Execution
-from nlihub.baselines.training.loop import Fitted, Training
+from nlihub.baselines.training.loop import Training
 from nlihub.loaders import progress
 from nlihub.loaders.errors import TrainingError
 from tiny_models import write_encoder, write_rows
@@ -159,8 +159,8 @@ class Rows:
 
     @property
     def encoded(self) -> EncodedRows:
-        table = pa.table({"ids": pa.array([list(w) for w in self.words], pa.list_(pa.int32()))})
-        return EncodedRows.of_table(table, np.array(self.labels), {"ids": PADDING}, "is_token")
+        words = [np.array(row) for row in self.words]
+        return EncodedRows({"ids": words}, {"ids": PADDING}, np.array(self.labels), "is_token")
 
     def inputs(self, rows: Sequence[int]) -> dict[str, torch.Tensor]:
         """Some of the rows, padded to the longest of all."""
@@ -271,7 +271,7 @@ def train(
     trainable: SmallTrainable | None = None,
     tell: Callable[[str], None] = lambda _: None,
     **execution: Any,
-) -> tuple[Fitted, SmallTrainable]:
+) -> tuple[dict[str, Any], SmallTrainable]:
     """Trains on ``ROWS`` in a folder."""
     path.mkdir(exist_ok=True)
     trainable = trainable or SmallTrainable()
@@ -325,16 +325,15 @@ def differ_by(one: dict[str, torch.Tensor], other: dict[str, torch.Tensor]) -> f
     return max(float((one[name] - other[name]).abs().max()) for name in one)
 
 
-def assert_as_plain(path: Path, fitted: Fitted, model: Small, trace: Trace) -> None:
+def assert_as_plain(path: Path, fitted: dict[str, Any], model: Small, trace: Trace) -> None:
     """Weights of the last epoch, probabilities and losses are those of the plain loop."""
     assert differ_by(model.state_dict(), trace.weights[-1]) < 1e-5
     assert differ_by(weights_in(RunFolder(path).checkpoint), trace.weights[-1]) < 1e-5
-    assert np.abs(fitted.dynamics - trace.gold).max() < 1e-5
+    assert np.abs(fitted["dynamics"] - trace.gold).max() < 1e-5
     losses = [entry["loss"] for entry in log_of(path)]
     assert np.allclose(losses, trace.losses, rtol=0, atol=1e-5)
     assert [entry["epoch"] for entry in log_of(path)] == list(range(1, len(losses) + 1))
-    assert fitted.best_epoch == fitted.n_epochs == len(losses)
-    assert fitted.pairs_per_s * fitted.seconds == pytest.approx(N_ROWS * fitted.n_epochs)
+    assert fitted["best_epoch"] == fitted["n_epochs"] == len(losses)
 
 
 # ------------------------------------------------------------------------------- against each other
@@ -420,7 +419,7 @@ def test_a_loss_like_that_of_guessing_is_told(
     small = SmallTrainable()
     torch.nn.init.normal_(small.model.out.weight, std=0.01)  # which guesses
     options = replace(PLAIN, learning_rate=rate, max_epochs=12)
-    told = train(tmp_path, options, trainable=small)[0].hardly_learned
+    told = train(tmp_path, options, trainable=small)[0]["hardly_learned"]
     assert (told is None) == has_learned
     if told is not None:
         assert "it has hardly learned: the loss of its last epoch, " in told
@@ -437,7 +436,8 @@ from test_training_loop import FULL, train
 
 path = Path(sys.argv[1])
 fitted, _ = train(path, FULL, micro_batch=3)
-np.savez(path / f"{os.environ['RANK']}.npz", **vars(fitted))
+kept = {name: fitted[name] for name in ("best_epoch", "n_epochs", "dynamics")}
+np.savez(path / f"{os.environ['RANK']}.npz", **kept)
 """
 
 
@@ -462,7 +462,7 @@ def test_training_in_two_processes_is_that_of_the_plain_loop(tmp_path: Path) -> 
     for rank in range(2):
         with np.load(run / f"{rank}.npz") as found:
             values = {name: value if value.ndim else value.item() for name, value in found.items()}
-        assert_as_plain(run, Fitted(**values), model, plain_loop(FULL))
+        assert_as_plain(run, values, model, plain_loop(FULL))
 
 
 # ----------------------------------------------------------------------------------- the best epoch
@@ -497,7 +497,7 @@ def test_the_weights_are_those_of_the_best_epoch(
             train(tmp_path, LONG, trainable=broken, **others)
         assert len(log_of(tmp_path)) in (best - 1, best)
     fitted, trainable = train(tmp_path, LONG, **others)
-    assert (fitted.best_epoch, fitted.n_epochs) == (best, LONG.max_epochs)
+    assert (fitted["best_epoch"], fitted["n_epochs"]) == (best, LONG.max_epochs)
     for weights in (trainable.model.state_dict(), weights_in(RunFolder(tmp_path).checkpoint)):
         assert differ_by(weights, trace.weights[best - 1]) < 1e-5
         assert differ_by(weights, trace.weights[-1]) > 1e-2
@@ -506,7 +506,7 @@ def test_the_weights_are_those_of_the_best_epoch(
     for entry, weights in zip(log, trace.weights, strict=True):
         assert entry["validation"]["macro_f1"] == pytest.approx(macro_f1(weights, VALIDATION))
     assert [entry["epoch"] for entry in log if entry["is_best"]][-1] == best
-    assert np.abs(fitted.dynamics - trace.gold).max() < 1e-5
+    assert np.abs(fitted["dynamics"] - trace.gold).max() < 1e-5
 
 
 def test_macro_f1_tells_the_best_epoch_and_not_accuracy(
@@ -520,7 +520,7 @@ def test_macro_f1_tells_the_best_epoch_and_not_accuracy(
 
     monkeypatch.setattr(loop, "nli_report", report)
     fitted, _ = train(tmp_path, replace(PLAIN, max_epochs=4), validation=VALIDATION)
-    assert fitted.best_epoch == 2  # the first of the best
+    assert fitted["best_epoch"] == 2  # the first of the best
 
 
 def test_patience_counts_epochs_from_before_training_broke_off(tmp_path: Path) -> None:
@@ -528,7 +528,7 @@ def test_patience_counts_epochs_from_before_training_broke_off(tmp_path: Path) -
     best = first_best(plain_loop(LONG))
     breaks_off_in(tmp_path, N_STEPS * (best + 1) + 2, options, validation=VALIDATION)
     fitted, _ = train(tmp_path, options, validation=VALIDATION)
-    assert (fitted.best_epoch, fitted.n_epochs) == (best, best + 2)
+    assert (fitted["best_epoch"], fitted["n_epochs"]) == (best, best + 2)
 
 
 # ------------------------------------------------------------------------------ weights in ruins
@@ -565,8 +565,8 @@ def test_what_a_ruinous_step_leaves_is_not_kept(
     else:
         assert not (tmp_path / "resume.pt").exists()
     fitted, _ = train(tmp_path, **others)  # which no step ruins
-    assert np.abs(fitted.dynamics - trace.gold).max() < 1e-5
-    expected = trace.weights[fitted.best_epoch - 1]
+    assert np.abs(fitted["dynamics"] - trace.gold).max() < 1e-5
+    expected = trace.weights[fitted["best_epoch"] - 1]
     assert differ_by(weights_in(RunFolder(tmp_path).checkpoint), expected) < 1e-5
 
 

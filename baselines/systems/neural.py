@@ -298,16 +298,12 @@ class Neural:
         file = details.pop("vectors", None)
         self.labels = labels
         self._texts = ("hypothesis",) if config.view == "hypothesis" else ("premise", "hypothesis")
-        self._settings: dict[str, Any] = {
-            "kind": config.method,
-            "dimension": _DIMENSION,
-            "hidden": _HIDDEN,
-        }
-        self._settings |= details
-        dimension, hidden = self._settings["dimension"], self._settings["hidden"]
-        for name, size in (("dimension", dimension), ("hidden", hidden)):
+        sizes = {"dimension": _DIMENSION, "hidden": _HIDDEN, **details}
+        self._settings: dict[str, Any] = {"kind": config.method, **sizes}
+        for name, size in sizes.items():
             if isinstance(size, bool) or not isinstance(size, int) or size < 1:
                 raise UsageError(f"{name}: expected a whole number from 1, got {size!r}.")
+        dimension, hidden = sizes["dimension"], sizes["hidden"]
         columns = (train.rows[name].to_pylist() for name in self._texts)
         self.vocabulary = build_vocabulary(chain.from_iterable(columns))
         n_words = len(self.vocabulary) + _N_SPECIAL

@@ -18,7 +18,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pyarrow as pa
 import torch
 import transformers
 from nlihub.baselines.presets import get_preset
@@ -97,13 +96,9 @@ def draw_rows(n_rows: int, vocabulary: int) -> EncodedRows:
     points = draws.uniform(0, 100, n_rows)
     lengths = np.interp(points, list(QUANTILES), list(QUANTILES.values())).astype(int)
     lengths[0] = LONGEST
-    tokens = draws.integers(4, vocabulary, lengths.sum()).astype(np.int32)
-    offsets = np.concatenate([[0], lengths.cumsum()]).astype(np.int32)
-    column = pa.ListArray.from_arrays(pa.array(offsets), pa.array(tokens))
-    table = pa.table({"input_ids": column})
-    return EncodedRows.of_table(
-        table, draws.integers(0, 4, n_rows), {"input_ids": 1}, "attention_mask"
-    )
+    tokens = [draws.integers(4, vocabulary, length).astype(np.int32) for length in lengths]
+    labels = draws.integers(0, 4, n_rows)
+    return EncodedRows({"input_ids": tokens}, {"input_ids": 1}, labels, "attention_mask")
 
 
 def flops_a_pair(config: Any, lengths: np.ndarray) -> float:

@@ -1,6 +1,7 @@
 """Tiny models that are built from a config, and rows that they can learn, all in seconds."""
 
 import json
+from pathlib import Path
 
 #: Words of which a pair is made; the label follows from the first word of the hypothesis and, so
 #: that it cannot be told from the hypothesis alone, from whether it is in the premise.
@@ -27,6 +28,45 @@ def write_rows(path, n_rows, start=0, labels=LABELS, groups=0):
         lines.append(json.dumps(row))
     path.write_text("\n".join(lines) + "\n", encoding="utf-8")
     return path
+
+
+def read_rows(path):
+    return [json.loads(line) for line in Path(path).read_text().splitlines()]
+
+
+def predictions(run):
+    """The table of what a run predicted on its only test set."""
+    import pyarrow.parquet as pq
+
+    [path] = (run.path / "predictions").glob("*.parquet")
+    return pq.read_table(path)
+
+
+def probabilities(run, labels=LABELS):
+    """What a run predicted, shape ``(rows, labels)``."""
+    import numpy as np
+
+    table = predictions(run)
+    return np.stack([table[f"probability_{label}"].to_numpy() for label in labels], axis=1)
+
+
+def plain_probabilities(model, path):
+    """As plain transformers computes them, each row by itself, without any padding."""
+    import numpy as np
+    import torch
+    from transformers import AutoModelForSequenceClassification, AutoTokenizer
+
+    loaded, found = AutoModelForSequenceClassification.from_pretrained(
+        model, output_loading_info=True
+    )
+    assert not any(found.values())
+    tokenizer, answers = AutoTokenizer.from_pretrained(model), []
+    for row in read_rows(path):
+        inputs = tokenizer(row["premise"], row["hypothesis"], return_tensors="pt")
+        with torch.no_grad():
+            logits = loaded.eval()(**inputs).logits
+        answers.append(torch.softmax(logits.double(), dim=1)[0].numpy())
+    return np.stack(answers)
 
 
 def write_tokenizer(folder, *, pads=True, kind="bert"):

@@ -10,21 +10,10 @@ from typing import Any, TypeVar
 from ...loaders.errors import UnknownNameError, UsageError
 
 METHODS = ("encoder", "lexicalized", "cbow", "cnn", "bilstm", "probe", "zero-shot", "prompt")
-
-_TRAINED = ("train", "validation", "n_rows", "n_shots", "subset", "reference")
-
-#: The fields of a config that a method uses, besides those that all methods use.
-_FIELDS = {
-    "encoder": ("model", "revision", "view", "new_head", "model_labels", "chosen", *_TRAINED),
-    "lexicalized": ("train", "n_rows", "n_shots", "subset", "view", "details"),
-    **dict.fromkeys(("cbow", "cnn", "bilstm"), ("view", "details", *_TRAINED)),
-    "probe": (
-        *("model", "revision", "train", "validation", "n_rows", "n_shots", "subset", "view"),
-    ),
-    "zero-shot": ("model", "revision", "view", "model_labels", "reference"),
-    "prompt": ("model", "revision", "train", "n_shots", "details"),
-}
-_FIELDS_OF_ALL = ("name", "method", "tests", "preset", "seed", "options")
+_NEURAL = ("cbow", "cnn", "bilstm")
+_IN_EPOCHS = ("encoder", *_NEURAL)
+_TRAINED = (*_IN_EPOCHS, "lexicalized", "probe")
+_PRETRAINED = ("encoder", "probe", "zero-shot", "prompt")
 
 #: What a model sees of a pair: both texts, or the hypothesis alone; SciNLI, Table 7.
 VIEWS = ("pair", "hypothesis")
@@ -44,25 +33,44 @@ CHOSEN = (
     "schedule",
     "warmup_steps",
 )
-#: The rate that suits an encoder of so many parameters; larger ones take less.
-_RATE, _PARAMETERS, _POWER = 1e-4, 22.7e6, 0.75
-_LEAST_RATE, _MOST_RATE = 1e-5, 3e-4
-#: Adapters, which start at nothing, take higher ones.
-_TIMES_FOR_ADAPTERS, _MOST_FOR_ADAPTERS = 10, 1e-3
-#: Fewer rows are learned in small batches, and in more passes.
-FEW_ROWS, _SMALL_BATCH, _BATCH = 1_000, 16, 32
-_STEPS, _LEAST_EPOCHS, _MOST_EPOCHS = 500, 3, 20
-_WARM_UP = 0.06
-_LENGTH = 300
-
-_OF_ENCODERS = ("max_length", "truncation", "n_trained_layers", "lora_rank", "special_tokens")
+#: Fewer rows are learned in small batches, and are few for an encoder.
+FEW_ROWS = 1_000
 
 _T = TypeVar("_T")
 
 
-def _number(default: float | None, *, least: int) -> Any:
-    """Declare a number with the lowest value that it may have."""
-    return field(default=default, metadata={"least": least})
+def _field(
+    default: Any,
+    methods: tuple[str, ...] = METHODS,
+    *,
+    least: int | None = None,
+    is_whole: bool = True,
+    flag: str = "",
+) -> Any:
+    """Declare a field: the methods that use it, its lowest value, its option if it differs."""
+    facts = {"methods": methods, "least": least, "is_whole": is_whole, "flag": flag}
+    if callable(default):
+        return field(default_factory=default, metadata=facts)
+    return field(default=default, metadata=facts)
+
+
+def _check_numbers(settings: Any) -> None:
+    """Refuse numbers below their lowest value, not finite, or not whole."""
+    for part in dataclasses.fields(settings):
+        value, least = getattr(settings, part.name), part.metadata.get("least")
+        if value is None or least is None:
+            continue
+        is_whole = part.metadata["is_whole"]
+        if not least <= value < math.inf or (is_whole and not isinstance(value, int)):
+            kind = "a whole" if is_whole else "a finite"
+            raise UsageError(
+                f"{part.name} ({_flag(part)}) is {value}; expected {kind} number, {least} or more."
+            )
+
+
+def _flag(part: "dataclasses.Field[Any]") -> str:
+    """Return the option of the command for a field of a config or a hyper-parameter."""
+    return f"--{part.metadata.get('flag') or part.name.replace('_', '-')}"
 
 
 @dataclass(frozen=True)
@@ -95,35 +103,26 @@ class HyperParameters:
             to be trained and layers too.
     """
 
-    learning_rate: float = _number(2e-5, least=0)
-    batch_size: int = _number(64, least=1)
-    max_epochs: int = _number(5, least=1)
-    patience: int | None = _number(2, least=1)
-    max_length: int = _number(300, least=4)
-    truncation: str = "longest_first"
-    optimizer: str = "adam"
-    weight_decay: float = _number(0.0, least=0)
-    schedule: str = "constant"
-    warmup_steps: int = _number(0, least=0)
-    max_grad_norm: float | None = _number(1.0, least=0)
-    n_trained_layers: int | None = _number(None, least=0)
-    lora_rank: int | None = _number(None, least=1)
-    special_tokens: tuple[str, ...] = ()
+    learning_rate: float = _field(2e-5, _IN_EPOCHS, least=0, is_whole=False)
+    batch_size: int = _field(64, _IN_EPOCHS, least=1)
+    max_epochs: int = _field(5, _IN_EPOCHS, least=1, flag="epochs")
+    patience: int | None = _field(2, _IN_EPOCHS, least=1)
+    max_length: int = _field(300, ("encoder", "zero-shot"), least=4)
+    truncation: str = _field("longest_first", ("encoder", "zero-shot"))
+    optimizer: str = _field("adam", _IN_EPOCHS)
+    weight_decay: float = _field(0.0, _IN_EPOCHS, least=0, is_whole=False)
+    schedule: str = _field("constant", _IN_EPOCHS)
+    warmup_steps: int = _field(0, _IN_EPOCHS, least=0)
+    max_grad_norm: float | None = _field(1.0, _IN_EPOCHS, least=0, is_whole=False)
+    n_trained_layers: int | None = _field(None, ("encoder",), least=0, flag="trained-layers")
+    lora_rank: int | None = _field(None, ("encoder",), least=1, flag="lora")
+    special_tokens: tuple[str, ...] = _field((), ("encoder",))
 
     def __post_init__(self) -> None:
-        check_choice("truncation", self.truncation, ("longest_first", "only_first"))
-        check_choice("optimizer", self.optimizer, ("adam", "adamw"))
-        check_choice("schedule", self.schedule, ("constant", "linear"))
-        for part in dataclasses.fields(self):
-            if (lowest := part.metadata.get("least")) is None:
-                continue
-            name, value = part.name, getattr(self, part.name)
-            if value is not None and not value >= lowest:  # also refuses NaN
-                raise UsageError(f"{name} ({_flag(name)}) is {value}; expected {lowest} or more.")
-            whole = name not in ("learning_rate", "weight_decay", "max_grad_norm")
-            if value is not None and (value == math.inf or (whole and not isinstance(value, int))):
-                kind = "a whole number" if whole else "a finite number"
-                raise UsageError(f"{name} ({_flag(name)}) is {value}; expected {kind}.")
+        _check_choice("truncation", self.truncation, ("longest_first", "only_first"))
+        _check_choice("optimizer", self.optimizer, ("adam", "adamw"))
+        _check_choice("schedule", self.schedule, ("constant", "linear"))
+        _check_numbers(self)
         if self.weight_decay and self.optimizer == "adam":
             raise UsageError(
                 f"weight_decay is {self.weight_decay}, but the optimizer adam has none. Use adamw, "
@@ -159,7 +158,7 @@ class TrainingSubset:
     run: str
 
     def __post_init__(self) -> None:
-        check_choice("subset", self.kind, SUBSETS)
+        _check_choice("subset", self.kind, SUBSETS)
         if not 0 < self.share < 1:
             raise UsageError(
                 f"The share of a subset is {self.share}; expected a number above 0 and below 1."
@@ -205,68 +204,74 @@ class RunConfig:
     name: str
     method: str
     tests: tuple[str, ...]
-    model: str | None = None
-    revision: str | None = None
+    model: str | None = _field(None, _PRETRAINED)
+    revision: str | None = _field(None, _PRETRAINED)
     preset: str | None = None
-    train: str | None = None
-    validation: str | None = None
-    view: str = "pair"
-    seed: int = 1
-    n_rows: int | None = None
-    n_shots: int | None = None
-    subset: TrainingSubset | None = None
-    new_head: bool = False
-    model_labels: tuple[str, ...] = ()
+    train: str | None = _field(None, (*_TRAINED, "prompt"))
+    validation: str | None = _field(None, (*_IN_EPOCHS, "probe"))
+    view: str = _field("pair", (*_TRAINED, "zero-shot"), flag="hypothesis-only")
+    seed: int = _field(1, least=0)
+    n_rows: int | None = _field(None, _TRAINED, least=1, flag="rows")
+    n_shots: int | None = _field(None, (*_TRAINED, "prompt"), least=0)
+    subset: TrainingSubset | None = _field(None, _TRAINED)  # noqa: RUF009
+    new_head: bool = _field(False, ("encoder",))
+    model_labels: tuple[str, ...] = _field((), ("encoder", "zero-shot"))
     options: HyperParameters = field(default_factory=HyperParameters)
-    chosen: tuple[str, ...] = ()
-    details: Mapping[str, Any] = field(default_factory=dict)
-    reference: bool = False
+    chosen: tuple[str, ...] = _field((), ("encoder",))
+    details: Mapping[str, Any] = _field(dict, (*_NEURAL, "lexicalized", "prompt"))
+    reference: bool = _field(False, (*_IN_EPOCHS, "zero-shot"))
 
     def __post_init__(self) -> None:
-        check_choice("method", self.method, METHODS)
-        check_choice("view", self.view, VIEWS)
+        _check_choice("method", self.method, METHODS)
+        _check_choice("view", self.view, VIEWS)
         for name in self.chosen:
-            check_choice("hyper-parameter to choose", name, CHOSEN)
+            _check_choice("hyper-parameter to choose", name, CHOSEN)
         tests: Any = self.tests  # as it may come from JSON
         if isinstance(tests, str) or not all(isinstance(name, str) for name in tests):
             raise UsageError(f"tests is {tests!r}; expected a list of names.")
         if not self.tests:
             raise UsageError("tests is empty; a run needs at least one test set.")
-        if not isinstance(self.seed, int) or self.seed < 0:
-            raise UsageError(f"seed is {self.seed}; expected a whole number, 0 or more.")
-        if self.n_rows is not None and self.n_rows < 1:
-            raise UsageError(f"n_rows (--rows) is {self.n_rows}; expected 1 or more.")
-        if self.n_shots is not None and self.n_shots < 0:
-            raise UsageError(f"n_shots is {self.n_shots}; expected 0 or more.")
+        _check_numbers(self)
 
     def check_complete(self) -> None:
         """Check that a config has what its method needs, and nothing that the method ignores.
 
         Raises:
-            UsageError: A model or training rows are missing, or a value would have no effect.
+            UsageError: A model or training rows are missing, a value would have no effect, or a
+                detail is not a JSON value, such as NaN.
         """
+        try:
+            json.dumps(self.details, allow_nan=False)
+        except (TypeError, ValueError) as error:
+            raise UsageError(
+                f"details is {self.details!r}; expected JSON values: {error}."
+            ) from error
         has_train = self.train is not None
-        if self.method in ("encoder", "probe", "zero-shot", "prompt") and self.model is None:
+        if self.method in _PRETRAINED and self.model is None:
             raise UsageError(f"The method {self.method} needs a model; name one.")
         if self.method == "prompt" and bool(self.n_shots) != has_train:
             raise UsageError(
                 f"The prompt has n_shots {self.n_shots} and train {self.train!r}; expected rows to "
                 "draw from (train) with shots, and none without."
             )
-        if self.method not in ("zero-shot", "prompt") and not has_train:
+        if self.method in _TRAINED and not has_train:
             raise UsageError(f"The method {self.method} needs a training set; name one.")
-        idle = [name for name in _changed(self, RunConfig) if not self.takes(name)]
-        idle += [name for name in _changed(self.options, HyperParameters) if not self._uses(name)]
+        idle = [
+            f"{part.name} ({_flag(part)})"
+            for settings in (self, self.options)
+            for part in dataclasses.fields(settings)
+            if self.method not in part.metadata.get("methods", METHODS)
+            and getattr(settings, part.name) not in (part.default, {})
+        ]
         if idle:
-            shown = ", ".join(f"{name} ({_flag(name)})" for name in idle)
             raise UsageError(
-                f"{shown} would have no effect: the method {self.method} does not use it. Leave it "
-                "out."
+                f"{', '.join(idle)} would have no effect: the method {self.method} does not use "
+                "it. Leave it out."
             )
 
-    def takes(self, field: str) -> bool:
-        """Return whether the method uses a field of the config, given by name."""
-        return field in _FIELDS_OF_ALL or field in _FIELDS[self.method]
+    def takes(self, name: str) -> bool:
+        """Return whether the method uses a field of the config."""
+        return self.method in self.__dataclass_fields__[name].metadata.get("methods", METHODS)
 
     def checked_details(self, method: str, known: Collection[str]) -> dict[str, Any]:
         """Return the details of a run, all of which its method must know.
@@ -278,14 +283,6 @@ class RunConfig:
             if name not in known:
                 raise UnknownNameError.of(f"detail of {method}", name, known)
         return dict(self.details)
-
-    def _uses(self, option: str) -> bool:
-        """Return whether the method uses a hyper-parameter."""
-        if self.method == "zero-shot":
-            return option in ("max_length", "truncation")
-        if self.method in ("cbow", "cnn", "bilstm"):
-            return option not in _OF_ENCODERS
-        return self.method == "encoder"
 
     def as_json(self) -> dict[str, Any]:
         """Return the config as a JSON object, which ``from_json`` reads."""
@@ -318,18 +315,6 @@ class RunConfig:
         return _made(cls, values)
 
 
-def _flag(name: str) -> str:
-    """Return the option of the command for a field of a config or a hyper-parameter."""
-    known = {
-        "max_epochs": "epochs",
-        "n_trained_layers": "trained-layers",
-        "lora_rank": "lora",
-        "view": "hypothesis-only",
-        "n_rows": "rows",
-    }
-    return "--" + known.get(name, name.replace("_", "-"))
-
-
 def _made(kind: type[_T], values: Mapping[str, Any]) -> _T:
     known = [part.name for part in dataclasses.fields(kind)]  # type: ignore[arg-type]
     for name in values:
@@ -341,17 +326,7 @@ def _made(kind: type[_T], values: Mapping[str, Any]) -> _T:
         raise UsageError(f"This is not the config of a run: {error}.") from error
 
 
-def _changed(value: Any, kind: type) -> list[str]:
-    """Return the fields whose value is not the default."""
-    return [
-        part.name
-        for part in dataclasses.fields(kind)
-        if getattr(value, part.name)
-        != (part.default_factory() if callable(part.default_factory) else part.default)
-    ]
-
-
-def check_choice(what: str, value: str, known: tuple[str, ...]) -> None:
+def _check_choice(what: str, value: str, known: tuple[str, ...]) -> None:
     """Check that a setting of a run has one of its known values; else raise UnknownNameError."""
     if value not in known:
         raise UnknownNameError.of(what, value, known)
@@ -377,21 +352,17 @@ def choose_hyperparameters(
         The other ones of ``CHOSEN``, by name.
     """
     values: dict[str, Any] = dict(given)
-
-    rate = _RATE * (_PARAMETERS / n_parameters) ** _POWER
-    rate = min(max(rate, _LEAST_RATE), _MOST_RATE)
-    if values.get("lora_rank") is not None:
-        rate = min(_TIMES_FOR_ADAPTERS * rate, _MOST_FOR_ADAPTERS)
+    rate = min(max(1e-4 * (22.7e6 / n_parameters) ** 0.75, 1e-5), 3e-4)
+    if values.get("lora_rank") is not None:  # adapters start at nothing
+        rate = min(10 * rate, 1e-3)
     values.setdefault("learning_rate", float(f"{rate:.1g}"))
-    values.setdefault("batch_size", _SMALL_BATCH if n_rows < FEW_ROWS else _BATCH)
+    values.setdefault("batch_size", 16 if n_rows < FEW_ROWS else 32)
     n_steps = math.ceil(n_rows / values["batch_size"])
-    values.setdefault(
-        "max_epochs", min(max(math.ceil(_STEPS / n_steps), _LEAST_EPOCHS), _MOST_EPOCHS)
-    )
+    values.setdefault("max_epochs", min(max(math.ceil(500 / n_steps), 3), 20))
     values.setdefault("patience", None)
-    values.setdefault("max_length", min(_LENGTH, max_tokens or _LENGTH))
+    values.setdefault("max_length", min(300, max_tokens or 300))
     values.setdefault("optimizer", "adamw")
     values.setdefault("weight_decay", 0.01 if values["optimizer"] == "adamw" else 0.0)
     values.setdefault("schedule", "linear")
-    values.setdefault("warmup_steps", round(_WARM_UP * n_steps * values["max_epochs"]))
+    values.setdefault("warmup_steps", round(0.06 * n_steps * values["max_epochs"]))
     return {name: values[name] for name in CHOSEN if name not in given}

@@ -156,25 +156,16 @@ def _take(rows: GoldRows, chosen: np.ndarray) -> GoldRows:
     return dataclasses.replace(rows, rows=taken, description=description)
 
 
-def take_rows_by_id(rows: GoldRows, ids: pa.Array) -> GoldRows:
-    """Select the training rows with some ids, in their own order."""
-    kept = rows.rows.filter(pc.is_in(rows.rows["id"], ids))
-    return dataclasses.replace(rows, rows=kept, description={**rows.description, "rows": len(kept)})
-
-
-def cartography_subset_ids(subset: TrainingSubset, run: Path, known: pa.ChunkedArray) -> pa.Array:
-    """Select the training rows that are easy, hard or ambiguous by the dynamics of a run.
+def take_subset(rows: GoldRows, subset: TrainingSubset, run: Path) -> GoldRows:
+    """Take the training rows that are easy, hard or ambiguous by the dynamics of a run.
 
     Confidence is the mean, variability the standard deviation (over n) of the gold label's
-    probability over the epochs.
+    probability over the epochs. Of equal rows the earlier ones of the run count first.
 
     Args:
+        rows: The training rows.
         subset: The kind of rows, and their share.
         run: The folder of a finished run.
-        known: The ids of the training rows.
-
-    Returns:
-        The ids in the order of the run's rows, of which the earlier count first where equal.
 
     Raises:
         UsageError: The run has no dynamics, or was trained on other rows.
@@ -192,7 +183,7 @@ def cartography_subset_ids(subset: TrainingSubset, run: Path, known: pa.ChunkedA
     n_epochs = len(set(table["epoch"].to_pylist()))
     probabilities = table["probability"].to_numpy().reshape(n_epochs, -1)
     ids = table["id"].combine_chunks()[: probabilities.shape[1]]
-    if set(ids.to_pylist()) != set(known.to_pylist()):
+    if set(ids.to_pylist()) != set(rows.rows["id"].to_pylist()):
         raise UsageError(
             f"{run} was trained on other rows, so its dynamics do not cover these training rows. "
             "Name a run with the same training set."
@@ -204,7 +195,8 @@ def cartography_subset_ids(subset: TrainingSubset, run: Path, known: pa.ChunkedA
         kind="stable",
     )
     chosen = order[n_rows:] if subset.kind == "without_hardest" else order[:n_rows]
-    return ids.take(pa.array(np.sort(chosen)))
+    is_chosen = pc.is_in(rows.rows["id"], ids.take(pa.array(chosen)))
+    return _take(rows, np.flatnonzero(is_chosen.to_numpy()))
 
 
 def dynamics_table(train: GoldRows, dynamics: np.ndarray) -> pa.Table:

@@ -8,7 +8,7 @@ import platform
 import subprocess
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -22,12 +22,11 @@ from ..evaluation.gold import GoldRows, align_labels
 from ..evaluation.scoring import score_predictions
 from .config import CHOSEN, FEW_ROWS, RunConfig, choose_hyperparameters
 from .data import (
-    cartography_subset_ids,
     draw_few_shot_rows,
     draw_rows,
     dynamics_table,
     read_run_rows,
-    take_rows_by_id,
+    take_subset,
 )
 from .folder import DYNAMICS, METRICS, PREDICTIONS, RECORD, RunFolder
 
@@ -54,9 +53,6 @@ _PACKAGES = (
 
 #: The trackers, by the names that ``accelerate`` has for them.
 TRACKERS = ("tensorboard", "wandb", "mlflow")
-#: The project of all runs, where a tracker has projects; its own variables may name another.
-PROJECT = "nlihub"
-FOLDER = "tracking"
 
 #: Takes numbers by name, and the epoch that they are of.
 Send = Callable[[Mapping[str, float], int], None]
@@ -140,12 +136,7 @@ def with_hyperparameters(
         return config
     from ..systems.pretrained import model_size
 
-    rows = read_run_rows(str(config.train), "train", sources)
-    if config.n_rows is not None:
-        rows = draw_rows(rows, config.n_rows, config.seed)
-    if config.n_shots is not None:
-        rows = draw_few_shot_rows(rows, config.n_shots, config.seed)
-    n_rows = len(rows.rows)
+    n_rows = len(_training_rows(config, sources).rows)
     n_parameters, max_tokens = model_size(str(config.model), config.revision)
     options = dataclasses.asdict(config.options)
     given = {name: value for name, value in options.items() if name not in config.chosen}
@@ -166,7 +157,36 @@ def with_hyperparameters(
     )
 
 
+def _rows(name: str, role: str, sources: Path | None) -> GoldRows:
+    rows = read_run_rows(name, role, sources)
+    if not len(rows.rows):
+        raise SchemaError(f"{name} has no rows; a run needs at least one.")
+    return rows
+
+
+def _training_rows(config: RunConfig, sources: Path | None) -> GoldRows:
+    """Read the training rows, and draw as many as the config asks for."""
+    rows = _rows(str(config.train), "train", sources)
+    if config.n_rows is not None:
+        rows = draw_rows(rows, config.n_rows, config.seed)
+    if config.n_shots is not None and config.method != "prompt":
+        rows = draw_few_shot_rows(rows, config.n_shots, config.seed)
+    return rows
+
+
+@dataclasses.dataclass(frozen=True)
+class _TestSet:
+    """A test set: its name in the config, and its rows in the run's label order and to score."""
+
+    name: str
+    rows: GoldRows
+    gold: GoldRows
+
+
 class _Run:
+    train: GoldRows | None = None
+    validation: GoldRows | None = None
+
     def __init__(
         self,
         config: RunConfig,
@@ -178,84 +198,89 @@ class _Run:
         self.config, self.folder, self.execution = config, folder, execution
         self.sources, self.tell = sources, tell
         self.is_main = execution.accelerator.is_main_process
-        self.began, self.started, self._seconds_before = time.monotonic(), _now(), 0.0
+        self.began, self._seconds_before = time.monotonic(), 0.0
+        self.started = datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
 
     def do(self, *, keeps_checkpoint: bool) -> None:
         from ..systems import make_system
 
-        config = self.config
-        train = self._training_rows()
-        tests = [self._rows(name, "test") for name in config.tests]
-        validation = self._rows(config.validation, "validation") if config.validation else None
-        labels = _label_set([rows for rows in (train, validation, *tests) if rows is not None])
-        judged = [align_labels(rows, labels, "test") for rows in tests]
-        train = align_labels(train, labels, "training") if train is not None else None
-        if train is not None and config.method != "prompt":
-            self._check_labels(train)
-        if validation is not None:
-            validation = align_labels(validation, labels, "validation")
-        keys = [rows.key for rows in tests]
-        if len(set(keys)) < len(keys):
-            raise UsageError(
-                f"Two test sets are the same or have one name: {', '.join(sorted(keys))}. "
-                "Give each once, under a name of its own."
-            )
-        self.tell(f"{self.folder.path}: {config.name}, {self._sizes(train, validation, tests)}")
-        shared = self._shared(train, dict(zip(keys, tests, strict=True)))
-        # Of two labels the order says which is the positive one: each set is scored in its own.
-        scored = [
-            own if set(own.labels) == set(labels) else rows
-            for own, rows in zip(tests, judged, strict=True)
-        ]
+        self._read_rows()
+        shared = self._shared()
         if self.is_main:
-            learned = {"train": train, "validation": validation}
-            self._begin_record(
-                {what: dict(r.description) for what, r in learned.items() if r is not None},
-                {key: dict(rows.description) for key, rows in zip(keys, tests, strict=True)},
-            )
-        system = make_system(config, labels, self.folder, self.execution, self.tell)
+            self._begin_record()
+        system = make_system(self.config, self.labels, self.folder, self.execution, self.tell)
         names = self.execution.trackers if self.is_main else ()
-        with track_run(names, config, self.folder.path) as send:
-            self.folder.on_log = lambda entry: send(numbers_of(entry), entry["epoch"])
-            facts = dict(system.fit(train, validation)) if train is not None else {}
-            self.folder.is_trained = True
-            for name, key, rows, gold in zip(config.tests, keys, judged, scored, strict=True):
-                self._test(system, name, key, rows, gold, facts.get("best_epoch"))
-            if self.is_main:
-                send(self._test_scores(), facts.get("best_epoch") or 0)
-        dynamics = facts.pop("dynamics", None)
+        with _track(names, self.config, self.folder.path) as send:
+            facts = self._train_and_test(system, send)
         self.execution.accelerator.wait_for_everyone()
         if self.is_main:
-            if dynamics is not None and train is not None:
-                self.folder.write_table(DYNAMICS, dynamics_table(train, dynamics))
+            dynamics = facts.pop("dynamics", None)
+            if dynamics is not None and self.train is not None:
+                self.folder.write_table(DYNAMICS, dynamics_table(self.train, dynamics))
             ended = {"keeps_checkpoint": keeps_checkpoint, "status": "done"}
             self._note({**system.facts(), **facts, "shared_with_train": shared, **ended})
-            self._tell_cut()
+            cut = self.folder.read_json(RECORD).get("truncated", {})
+            shown = ", ".join(f"{count:,} of {name}" for name, count in cut.items() if count)
+            if shown:
+                self.tell(f"pairs that were too long and were cut: {shown}")
             if facts.get("hardly_learned"):
                 self.tell(facts["hardly_learned"])
             self.folder.tidy(keeps_checkpoint=keeps_checkpoint)
 
-    def _rows(self, name: str, role: str) -> GoldRows:
-        rows = read_run_rows(name, role, self.sources)
-        if not len(rows.rows):
-            raise SchemaError(f"{name} has no rows; a run needs at least one.")
-        return rows
-
-    def _training_rows(self) -> GoldRows | None:
-        config = self.config
-        if config.train is None:
-            return None
-        rows = self._rows(config.train, "train")
-        if config.n_rows is not None:
-            rows = draw_rows(rows, config.n_rows, config.seed)
-        if config.n_shots is not None and config.method != "prompt":
-            rows = draw_few_shot_rows(rows, config.n_shots, config.seed)
-        if config.subset is not None:
-            run = self.folder.path / config.subset.run
-            rows = take_rows_by_id(
-                rows, cartography_subset_ids(config.subset, run, rows.rows["id"])
+    def _read_rows(self) -> None:
+        """Read all rows, in one order of the labels."""
+        config, train, validation = self.config, None, None
+        if config.train is not None:
+            train = _training_rows(config, self.sources)
+            if config.subset is not None:
+                train = take_subset(train, config.subset, self.folder.path / config.subset.run)
+        tests = [_rows(name, "test", self.sources) for name in config.tests]
+        if config.validation is not None:
+            validation = _rows(config.validation, "validation", self.sources)
+        self.labels = _label_set([rows for rows in (train, validation, *tests) if rows is not None])
+        judged = [align_labels(rows, self.labels, "test") for rows in tests]
+        if train is not None:
+            self.train = align_labels(train, self.labels, "training")
+            if config.method != "prompt":
+                self._check_labels(self.train)
+        if validation is not None:
+            self.validation = align_labels(validation, self.labels, "validation")
+        keys = sorted(rows.key for rows in tests)
+        if len(set(keys)) < len(keys):
+            raise UsageError(
+                f"Two test sets are the same or have one name: {', '.join(keys)}. Give each once, "
+                "under a name of its own."
             )
-        return rows
+        # Of two labels the order says which is the positive one: each set is scored in its own.
+        self.tests = [
+            _TestSet(name, rows, own if set(own.labels) == set(self.labels) else rows)
+            for name, own, rows in zip(config.tests, tests, judged, strict=True)
+        ]
+        parts = {"to train": train, "to validate": validation}
+        shown = [f"{len(rows.rows):,} {what}" for what, rows in parts.items() if rows is not None]
+        shown.append(f"{sum(len(rows.rows) for rows in tests):,} rows to test")
+        self.tell(f"{self.folder.path}: {config.name}, {', '.join(shown)}")
+
+    def _train_and_test(self, system: "System", send: Send) -> dict[str, Any]:
+        """Train the system, and test it on every set; return the facts of its training."""
+
+        def track(entry: Mapping[str, Any]) -> None:
+            scores = {f"validation/{k}": v for k, v in (entry["validation"] or {}).items()}
+            send({"loss": entry["loss"], **scores}, entry["epoch"])
+
+        self.folder.on_log = track
+        facts = dict(system.fit(self.train, self.validation)) if self.train is not None else {}
+        self.folder.is_trained = True
+        for test in self.tests:
+            self._test(system, test, facts.get("best_epoch"))
+        if self.is_main:
+            scores = {
+                f"{key}/{score}": found["metrics"]["nli_report"][score]
+                for key, found in self._evaluations().items()
+                for score in ("macro_f1", "accuracy")
+            }
+            send(scores, facts.get("best_epoch") or 0)
+        return facts
 
     def _check_labels(self, train: GoldRows) -> None:
         """Refuse training rows of one label, and say which labels have no training rows."""
@@ -273,54 +298,36 @@ class _Run:
                 "ever predict"
             )
 
-    def _sizes(
-        self, train: GoldRows | None, validation: GoldRows | None, tests: list[GoldRows]
-    ) -> str:
-        parts = {"to train": train, "to validate": validation}
-        shown = [f"{len(rows.rows):,} {what}" for what, rows in parts.items() if rows is not None]
-        return ", ".join([*shown, f"{sum(len(rows.rows) for rows in tests):,} rows to test"])
-
-    def _shared(self, train: GoldRows | None, tests: Mapping[str, GoldRows]) -> dict[str, int]:
+    def _shared(self) -> dict[str, int]:
         """Count the pairs of each test set that are among the training rows, if there are any."""
-        if train is None or self.config.method == "prompt":  # which refuses its own exemplars
+        if self.train is None or self.config.method == "prompt":  # which refuses its own exemplars
             return {}
-        learned = _pairs(train)
-        counts = {key: sum(pair in learned for pair in _pairs(rows)) for key, rows in tests.items()}
+        learned = _pairs(self.train)
+        counts = {
+            test.rows.key: sum(pair in learned for pair in _pairs(test.rows)) for test in self.tests
+        }
         for key, count in counts.items():
             if count:
                 pairs = f"{count:,} pairs of {key} are" if count > 1 else f"1 pair of {key} is"
                 self.tell(f"{pairs} among the training rows")
         return {key: count for key, count in counts.items() if count}
 
-    def _tell_cut(self) -> None:
-        cut = self.folder.read_json(RECORD).get("truncated", {})
-        shown = ", ".join(f"{count:,} of {name}" for name, count in cut.items() if count)
-        if shown:
-            self.tell(f"pairs that were too long and were cut: {shown}")
-
-    def _test(
-        self,
-        system: "System",
-        name: str,
-        key: str,
-        rows: GoldRows,
-        gold: GoldRows,
-        best_epoch: int | None,
-    ) -> None:
+    def _test(self, system: "System", test: _TestSet, best_epoch: int | None) -> None:
+        key = test.rows.key
         path = f"{PREDICTIONS}/{key}.parquet"
         found = self._evaluations()
         if key in found and (self.folder.path / path).is_file():
             return
-        predictions = system.predict(rows)
+        predictions = system.predict(test.rows)
         if not self.is_main:
             return
         self.folder.write_table(path, predictions)
         self._note(system.facts())
         n_unanswered = predictions["prediction"].null_count
-        metrics = score_predictions(gold, predictions)
+        metrics = score_predictions(test.gold, predictions)
         found[key] = {
-            "dataset": dict(rows.description),
-            "test": name,
+            "dataset": dict(test.rows.description),
+            "test": test.name,
             "predictions": path,
             "n_unanswered": n_unanswered,
             "metrics": metrics,
@@ -335,21 +342,16 @@ class _Run:
             + (f", {n_unanswered} answers could not be read" if n_unanswered else "")
         )
 
-    def _test_scores(self) -> dict[str, float]:
-        """Return the scores of all tests, by the name of the test and that of the score."""
-        return {
-            f"{key}/{score}": found["metrics"]["nli_report"][score]
-            for key, found in self._evaluations().items()
-            for score in ("macro_f1", "accuracy")
-        }
-
     def _evaluations(self) -> dict[str, Any]:
         if not (self.folder.path / METRICS).is_file():
             return {}
         return dict(self.folder.read_json(METRICS)["evaluations"])
 
-    def _begin_record(self, data: dict[str, Any], tests: dict[str, Any]) -> None:
+    def _begin_record(self) -> None:
         """Start the record, or continue it if the rows are those that it was started with."""
+        learned = {"train": self.train, "validation": self.validation}
+        data = {what: dict(r.description) for what, r in learned.items() if r is not None}
+        tests = {test.rows.key: dict(test.rows.description) for test in self.tests}
         if (self.folder.path / RECORD).is_file():
             record = self.folder.read_json(RECORD)
             self._seconds_before, self.started = record["seconds"], record["started"]
@@ -379,17 +381,15 @@ class _Run:
 
     def _note(self, facts: Mapping[str, Any]) -> None:
         if "pretrained" in facts:
-            self._check_commit(facts["pretrained"]["commit"])
+            commit = facts["pretrained"]["commit"]
+            before = self.folder.read_json(RECORD).get("pretrained", {}).get("commit")
+            if before is not None and before != commit:
+                raise OutputError(
+                    f"{self.folder.path} was started with the model at commit {before}, which is "
+                    f"now at {commit}. Start over in another folder with --revision {before}."
+                )
         seconds = self._seconds_before + time.monotonic() - self.began
         self.folder.note({**facts, "seconds": round(seconds, 3)})
-
-    def _check_commit(self, commit: str | None) -> None:
-        before = self.folder.read_json(RECORD).get("pretrained", {}).get("commit")
-        if before is not None and before != commit:
-            raise OutputError(
-                f"{self.folder.path} was started with the model at commit {before}, which is now "
-                f"at {commit}. Start over in another folder with --revision {before}."
-            )
 
 
 def _check_files(folder: RunFolder, config: RunConfig) -> None:
@@ -421,18 +421,12 @@ def _label_set(sets: Sequence[GoldRows]) -> tuple[str, ...]:
     return (ordered or [max(sets, key=lambda rows: len(rows.labels))])[0].labels
 
 
-def _now() -> str:
-    return datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
-
-
 def _versions() -> dict[str, str]:
     """Return the versions of Python and of the installed ones of these packages."""
     found = {"python": platform.python_version()}
     for name in _PACKAGES:
-        try:
+        with suppress(importlib.metadata.PackageNotFoundError):
             found[name] = importlib.metadata.version(name)
-        except importlib.metadata.PackageNotFoundError:
-            continue
     return found
 
 
@@ -482,24 +476,31 @@ def check_trackers(names: Sequence[str]) -> None:
 
 
 @contextmanager
-def track_run(names: Sequence[str], config: RunConfig, folder: Path) -> Iterator[Send]:
-    """Open trackers for a run, while a block runs.
+def _track(names: Sequence[str], config: RunConfig, folder: Path) -> Iterator[Send]:
+    """Yield a function that sends numbers to trackers, open while a block runs.
 
     TensorBoard writes below ``tracking`` in the run's folder. Weights & Biases and MLflow send to
     where their own settings say, as runs of the project ``nlihub``.
-
-    Args:
-        names: The trackers, some of ``TRACKERS``; none sends nothing.
-        config: The config of the run, which they show.
-        folder: The folder of the run.
-
-    Yields:
-        What sends numbers to all of them.
     """
-    trackers = [_open(name, config, folder) for name in names]
+    from accelerate.tracking import MLflowTracker, TensorBoardTracker, WandBTracker
+
+    run = f"{config.name}, seed {config.seed}"
+    kinds: dict[str, Callable[[], Any]] = {
+        "tensorboard": lambda: TensorBoardTracker("tracking", folder),
+        "wandb": lambda: WandBTracker("nlihub", name=run, dir=str(folder)),
+        "mlflow": lambda: MLflowTracker(experiment_name="nlihub", run_name=run),
+    }
+    values = config.as_json()
+    values |= values.pop("options")
+    plain = {  # as every tracker takes them
+        name: value if isinstance(value, int | float | str) else str(value)
+        for name, value in values.items()
+        if value is not None
+    }
+    trackers = [kinds[name]() for name in names]
     for tracker in trackers:
         tracker.start()
-        tracker.store_init_configuration(_flat(config))
+        tracker.store_init_configuration(plain)
 
     def send(values: Mapping[str, float], epoch: int) -> None:
         for tracker in trackers:
@@ -510,28 +511,3 @@ def track_run(names: Sequence[str], config: RunConfig, folder: Path) -> Iterator
     finally:
         for tracker in trackers:
             tracker.finish()
-
-
-def numbers_of(entry: Mapping[str, Any]) -> dict[str, float]:
-    """Return the numbers of an entry of the training log, by name."""
-    scores = entry["validation"] or {}
-    return {"loss": entry["loss"], **{f"validation/{k}": v for k, v in scores.items()}}
-
-
-def _open(name: str, config: RunConfig, folder: Path) -> Any:
-    from accelerate.tracking import MLflowTracker, TensorBoardTracker, WandBTracker
-
-    run = f"{config.name}, seed {config.seed}"
-    if name == "tensorboard":
-        return TensorBoardTracker(FOLDER, folder)
-    if name == "wandb":
-        return WandBTracker(PROJECT, name=run, dir=str(folder))
-    return MLflowTracker(experiment_name=PROJECT, run_name=run)
-
-
-def _flat(config: RunConfig) -> dict[str, Any]:
-    """Return the config with values that every tracker takes."""
-    values = config.as_json()
-    values |= values.pop("options")
-    plain = (int, float, str, bool)
-    return {k: v if isinstance(v, plain) else str(v) for k, v in values.items() if v is not None}

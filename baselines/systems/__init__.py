@@ -80,7 +80,7 @@ def make_system(
         from .encoders import ZeroShot
 
         return ZeroShot(config, labels, execution)
-    from ..training.system import TrainedSystem
+    from ..training.loop import TrainedSystem
 
     def make(train: "GoldRows") -> "Trainable":
         if config.method == "encoder":

@@ -17,8 +17,8 @@ from ..evaluation.predictions import prediction_table
 from ..runs.config import RunConfig
 from ..training.batches import EncodedRows
 from ..training.execution import Execution
+from ..training.loop import count_parameters
 from ..training.predict import predict_probabilities
-from ..training.system import count_parameters
 from .pretrained import PairTokenizer, has_classification_head, load_classifier
 
 #: Alpha, by which adapters are scaled over their rank, is this many times the rank.

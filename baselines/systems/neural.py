@@ -15,7 +15,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pyarrow as pa
 import torch
 from torch import Tensor, nn
 from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
@@ -32,7 +31,6 @@ KINDS = ("cbow", "cnn", "bilstm")
 PADDING_ID = 0
 UNKNOWN_ID = 1
 _N_SPECIAL = 2
-_IDS = pa.list_(pa.int32())
 
 #: Minimum number of occurrences of a stem in training (SciNLI, section 4.1).
 _MIN_COUNT = 2
@@ -300,16 +298,12 @@ class Neural:
         file = details.pop("vectors", None)
         self.labels = labels
         self._texts = ("hypothesis",) if config.view == "hypothesis" else ("premise", "hypothesis")
-        self._settings: dict[str, Any] = {
-            "kind": config.method,
-            "dimension": _DIMENSION,
-            "hidden": _HIDDEN,
-        }
-        self._settings |= details
-        dimension, hidden = self._settings["dimension"], self._settings["hidden"]
-        for name, size in (("dimension", dimension), ("hidden", hidden)):
+        sizes = {"dimension": _DIMENSION, "hidden": _HIDDEN, **details}
+        self._settings: dict[str, Any] = {"kind": config.method, **sizes}
+        for name, size in sizes.items():
             if isinstance(size, bool) or not isinstance(size, int) or size < 1:
                 raise UsageError(f"{name}: expected a whole number from 1, got {size!r}.")
+        dimension, hidden = sizes["dimension"], sizes["hidden"]
         columns = (train.rows[name].to_pylist() for name in self._texts)
         self.vocabulary = build_vocabulary(chain.from_iterable(columns))
         n_words = len(self.vocabulary) + _N_SPECIAL
@@ -326,13 +320,12 @@ class Neural:
 
     def encode(self, rows: GoldRows) -> EncodedRows:
         """Encode rows with texts as ids of their stems; without premises, each is one [UNK]."""
-        columns = {"premise_ids": pa.array([[UNKNOWN_ID]] * len(rows.rows), _IDS)}
+        columns = {"premise_ids": [np.array([UNKNOWN_ID])] * len(rows.rows)}
         for name in self._texts:
             texts = rows.rows[name].to_pylist()
-            ids = [encode_stems(text, self.vocabulary) for text in texts]
-            columns[f"{name}_ids"] = pa.array(ids, _IDS)
+            columns[f"{name}_ids"] = [np.array(encode_stems(t, self.vocabulary)) for t in texts]
         labels = rows.rows["label"].to_numpy().astype(np.int64)
-        return EncodedRows.of_table(pa.table(columns), labels, dict.fromkeys(columns, PADDING_ID))
+        return EncodedRows(columns, dict.fromkeys(columns, PADDING_ID), labels)
 
     def save(self, folder: Path) -> None:
         """Write the sizes, the vocabulary and the weights into a folder."""

@@ -5,7 +5,6 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 import numpy as np
-import pyarrow as pa
 import torch
 from safetensors import SafetensorError
 from tokenizers.processors import TemplateProcessing
@@ -365,8 +364,8 @@ def _encode(
 ) -> tuple[EncodedRows, Sequence[bool]]:
     """Tokenize n rows of texts or pairs, and return whether each was cut."""
     names = [name for name in tokenizer.model_input_names if name != "attention_mask"]
-    schema = pa.schema([(name, pa.list_(pa.int32())) for name in names])
-    batches, is_cut = [], []
+    ids: dict[str, list[np.ndarray]] = {name: [] for name in names}
+    is_cut = []
     for start in range(0, len(labels), _N_AT_ONCE):
         found = tokenizer(
             *(column[start : start + _N_AT_ONCE] for column in columns),
@@ -374,19 +373,15 @@ def _encode(
             max_length=max_length,
             return_attention_mask=False,
         )
-        batches.append(pa.record_batch([found[name] for name in names], schema=schema))
+        for name in names:
+            ids[name] += [np.array(row, np.int32) for row in found[name]]
         is_cut += [bool(encoding.overflowing) for encoding in found.encodings]
     tokenizer.backend_tokenizer.no_truncation()  # or it would be saved with the tokenizer
     padding = dict.fromkeys(names, tokenizer.pad_token_type_id)
     padding["input_ids"] = tokenizer.pad_token_id or 0  # whose place the mask tells anyway
-    encoded = EncodedRows.of_table(
-        pa.Table.from_batches(batches, schema),
-        labels,
-        padding,
-        "attention_mask",
-        pads_left=tokenizer.padding_side == "left",
-        limit=_max_tokens_of(config),
-    )
+    pads_left = tokenizer.padding_side == "left"
+    limit = _max_tokens_of(config)
+    encoded = EncodedRows(ids, padding, labels, "attention_mask", pads_left, limit)
     return encoded, is_cut
 
 

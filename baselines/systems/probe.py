@@ -14,8 +14,8 @@ from ..evaluation.gold import GoldRows
 from ..evaluation.predictions import prediction_table
 from ..runs.config import RunConfig
 from ..runs.folder import RunFolder
+from ..training.loop import count_parameters
 from ..training.predict import apply_model
-from ..training.system import count_parameters
 from .logistic import MAX_ITERATIONS, label_probabilities, load_model, save_model
 from .pretrained import (
     encode_texts,

@@ -1,11 +1,11 @@
 """Batches of rows: which rows go together, and their token ids as tensors."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
-import pyarrow as pa
 
 #: Number of batches whose rows are sorted by length together: enough for little padding (see
 #: ``benchmarks/``), few enough that the batches of an epoch stay random.
@@ -21,45 +21,29 @@ class EncodedRows:
     """Token ids of rows, without padding.
 
     Attributes:
-        columns: For each input of the model, n lists of ids.
+        columns: For each input of the model, the token ids of n rows.
         padding: For each input, the id of the padding.
         labels: n label ids.
-        lengths: n lengths in tokens, of the longest input of each row.
         mask: Name of the input that is 1 at tokens and 0 at padding, if the model has one.
         pads_left: Whether padding comes before the tokens, as XLNet needs it.
         limit: Maximum number of tokens that the model reads, padding included; None for no limit.
     """
 
-    columns: Mapping[str, pa.ListArray]
+    columns: Mapping[str, Sequence[np.ndarray]]
     padding: Mapping[str, int]
     labels: np.ndarray
-    lengths: np.ndarray
     mask: str | None = None
     pads_left: bool = False
     limit: int | None = None
 
-    @classmethod
-    def of_table(
-        cls,
-        table: pa.Table,
-        labels: np.ndarray,
-        padding: Mapping[str, int],
-        mask: str | None = None,
-        *,
-        pads_left: bool = False,
-        limit: int | None = None,
-    ) -> "EncodedRows":
-        """Make encoded rows from a table with a column of int32 lists for each input.
-
-        The other arguments are the attributes of the class.
-        """
-        columns = {name: _one_array(table[name]) for name in table.column_names}
-        sizes = [np.diff(column.offsets.to_numpy()) for column in columns.values()]
-        lengths = np.maximum.reduce(sizes) if len(labels) else np.zeros(0, np.int32)
-        return cls(columns, padding, labels, lengths, mask, pads_left, limit)
-
     def __len__(self) -> int:
         return len(self.labels)
+
+    @cached_property
+    def lengths(self) -> np.ndarray:
+        """Return n lengths in tokens, of the longest input of each row."""
+        rows = zip(*self.columns.values(), strict=True)
+        return np.array([max(map(len, row)) for row in rows], np.int64)
 
     def batch(
         self, rows: np.ndarray, *, multiple: int = 1, length: int | None = None
@@ -78,30 +62,22 @@ class EncodedRows:
 
         inputs = {}
         for name, column in self.columns.items():
-            starts = column.offsets.to_numpy()
-            sizes = starts[rows + 1] - starts[rows]
-            width = length or self._width(max(int(sizes.max()), 1), multiple)
-            skipped = (width - sizes if self.pads_left else np.zeros_like(sizes))[:, None]
-            position = np.arange(width) - skipped
-            is_token = (position >= 0) & (position < sizes[:, None])
-            filled = np.full(is_token.shape, self.padding[name], np.int64)
-            at = starts[rows][:, None] + position
-            filled[is_token] = column.values.to_numpy()[at[is_token]]
+            chosen = [column[row] for row in rows]
+            width = length or self._width(max(1, *map(len, chosen)), multiple)
+            filled = np.full((len(rows), width), self.padding[name], np.int64)
+            is_token = np.zeros_like(filled)
+            for row, ids in enumerate(chosen):
+                start = width - len(ids) if self.pads_left else 0
+                filled[row, start : start + len(ids)] = ids
+                is_token[row, start : start + len(ids)] = 1
             inputs[name] = torch.from_numpy(filled)
-            if self.mask is not None and self.mask not in inputs:
-                inputs[self.mask] = torch.from_numpy(is_token.astype(np.int64))
+            if self.mask is not None:
+                inputs.setdefault(self.mask, torch.from_numpy(is_token))
         return inputs
 
     def _width(self, longest: int, multiple: int) -> int:
         width = -(-longest // multiple) * multiple
         return width if self.limit is None else max(min(width, self.limit), longest)
-
-
-def _one_array(column: pa.ChunkedArray) -> pa.ListArray:
-    array = column.combine_chunks()
-    if isinstance(array, pa.ChunkedArray):  # as some versions of pyarrow give it
-        array = pa.concat_arrays(array.chunks) if array.num_chunks else pa.array([], column.type)
-    return pa.concat_arrays([array]) if array.offset else array
 
 
 def training_batches(

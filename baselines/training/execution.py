@@ -1,7 +1,5 @@
 """Device, precision and speed of a model's computation; results are the same up to rounding."""
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -9,7 +7,7 @@ from typing import Any
 import torch
 from accelerate import Accelerator, DistributedDataParallelKwargs
 
-from ...loaders.errors import TrainingError, UsageError
+from ...loaders.errors import UsageError
 
 #: A GPU trains a base model on some thousand pairs a second, and compiling takes about a minute.
 _MIN_PAIRS_COMPILED = 200_000
@@ -119,31 +117,6 @@ class Execution:
             "micro_batch": self.n_at_once,
             "reference": self.reference,
         }
-
-    @contextmanager
-    def out_of_memory_explained(self, n_pairs: int, kept: str) -> Iterator[None]:
-        """Turn an out-of-memory error in training into one that says what to try.
-
-        Args:
-            n_pairs: Number of pairs that were in memory at once.
-            kept: Sentence of the message on what is finished, and where it is.
-
-        Raises:
-            TrainingError: Memory ran out.
-        """
-        try:
-            yield
-        except (MemoryError, RuntimeError) as error:
-            if not is_out_of_memory(error):
-                raise
-            advice = (
-                f"try --micro-batch {max(n_pairs // 2, 1)}, which changes only rounding and dropout"
-                if n_pairs > 1
-                else "not even one pair fits; choose a smaller model or --max-length"
-            )
-            raise TrainingError(
-                f"Memory ran out with {n_pairs} pairs at once: {advice}. {kept}"
-            ) from error
 
 
 def is_out_of_memory(error: Exception) -> bool:

@@ -1,25 +1,27 @@
 """The training loop, from the first batch to the best epoch, with its state on disk."""
 
 import time
-from collections.abc import Iterable, Mapping
-from contextlib import AbstractContextManager
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, Protocol
 
 import numpy as np
+import pyarrow as pa
 import torch
 from accelerate.utils import gather_object
+from transformers import get_scheduler
 
 from ...loaders.atomic_write import whole_file
 from ...loaders.errors import TrainingError, UsageError
-from ...loaders.progress import Tell, Watch, show_duration, silent, watch
+from ...loaders.progress import Tell, show_duration, silent, watch
 from ...metrics.functional import nli_report
 from ..evaluation.gold import GoldRows
-from ..runs.config import HyperParameters
+from ..evaluation.predictions import prediction_table
+from ..runs.config import HyperParameters, RunConfig
 from ..runs.folder import STATE, RunFolder
 from .batches import EncodedRows, training_batches
-from .execution import Execution
+from .execution import Execution, is_out_of_memory
 from .predict import predict_probabilities
 
 
@@ -54,12 +56,6 @@ class TrainingState:
     is_over: bool = False
     dynamics: list[torch.Tensor] = field(default_factory=list)
 
-    def place(self, n_steps: int) -> str:
-        """Say where training stands, given the number of steps of an epoch."""
-        if self.step:
-            return f"in epoch {self.epoch}, after step {self.step} of {n_steps}"
-        return f"with epoch {self.epoch}"
-
     def save(self, folder: Path, tensors: dict[str, Any]) -> None:
         """Save the state, with that of model, optimizer and schedule, in the folder of the run."""
         with whole_file(folder / STATE) as path:
@@ -85,7 +81,7 @@ class TrainingState:
             ) from error
 
 
-#: From so much of the loss of guessing on, a model has hardly learned.
+#: Above this share of the loss of guessing, a model has hardly learned.
 _NEAR_GUESSING = 0.97
 _LEAST_PROBABILITY = 1e-12
 
@@ -122,30 +118,6 @@ class Trainable(Protocol):
 
     def facts(self) -> Mapping[str, Any]:
         """Return facts for the record of a run."""
-
-
-@dataclass(frozen=True)
-class Fitted:
-    """The outcome of training.
-
-    Attributes:
-        best_epoch: The epoch whose weights the checkpoint has, from 1.
-        n_epochs: Number of epochs trained.
-        seconds: Seconds spent on training steps.
-        pairs_per_s: Training pairs a second, without evaluation.
-        is_compiled: Whether the model was compiled.
-        hardly_learned: What to say and to try where the loss of the last epoch is near that of
-            guessing; None where it is not.
-        dynamics: Shape ``(n_epochs, n)``, those of ``TrainingState``, from 0 to 1.
-    """
-
-    best_epoch: int
-    n_epochs: int
-    seconds: float
-    pairs_per_s: float
-    is_compiled: bool
-    hardly_learned: str | None
-    dynamics: np.ndarray
 
 
 class Training:
@@ -191,7 +163,12 @@ class Training:
         trainable.model.to(self._accelerator.device)
         self._parameters = [p for p in trainable.model.parameters() if p.requires_grad]
         self._optimizer = _optimizer(self._parameters, options, fused=not execution.reference)
-        self._schedule = _schedule(self._optimizer, options, self._n_steps)
+        self._schedule = get_scheduler(
+            "linear" if options.schedule == "linear" else "constant_with_warmup",
+            self._optimizer,
+            num_warmup_steps=options.warmup_steps,
+            num_training_steps=self._n_steps * options.max_epochs,
+        )
         self._state, tensors = TrainingState.load(folder.path)
         if tensors is not None:
             frozen = trainable.model.state_dict()  # which are as they were pretrained
@@ -199,7 +176,9 @@ class Training:
             self._optimizer.load_state_dict(tensors["optimizer"])
             self._schedule.load_state_dict(tensors["schedule"])
             if not self._state.is_over:
-                self._tell(f"resumes {self._state.place(self._n_steps)}")
+                step, place = self._state.step, f"epoch {self._state.epoch}"
+                within = f"in {place}, after step {step} of {self._n_steps}"
+                self._tell(f"resumes {within if step else f'with {place}'}")
         self._model = self._accelerator.prepare_model(trainable.model)
         self._is_compiled = execution.compiles(len(train) * options.max_epochs)
         if self._is_compiled:
@@ -209,8 +188,13 @@ class Training:
             self._save_best()  # should a kill have come between the state and the checkpoint
         self._accelerator.wait_for_everyone()  # for all will load it, if training was over
 
-    def run(self) -> Fitted:
+    def run(self) -> dict[str, Any]:
         """Train from the last saved state to the end; the model gets the best epoch's weights.
+
+        Returns:
+            Facts for the run's record; ``hardly_learned``, advice where the loss of the last epoch
+            is near that of guessing, else None; and ``dynamics``, shape ``(n_epochs, n)``, those of
+            ``TrainingState``, from 0 to 1.
 
         Raises:
             TrainingError: The loss is not finite, or memory ran out. The last state and the best
@@ -221,15 +205,18 @@ class Training:
         state = self._state
         self._trainable.load(self._folder.checkpoint)
         self._trainable.model.to(self._accelerator.device).eval()
-        return Fitted(
-            state.best_epoch,
-            len(state.dynamics),
-            state.seconds,
-            state.n_pairs / state.seconds if state.seconds else 0.0,
-            self._is_compiled,
-            self._hardly_learned(),
-            np.stack([epoch.numpy() for epoch in state.dynamics]),
-        )
+        pairs_per_s = state.n_pairs / state.seconds if state.seconds else 0.0
+        return {
+            "best_epoch": state.best_epoch,
+            "n_epochs": len(state.dynamics),
+            "n_train": len(self._train),
+            "training_seconds": round(state.seconds, 3),
+            "pairs_per_s": round(pairs_per_s, 3),
+            "compiled": self._is_compiled,
+            "hardly_learned": self._hardly_learned(),
+            "mean_tokens": round(float(self._train.lengths.mean()), 2),
+            "dynamics": np.stack([epoch.numpy() for epoch in state.dynamics]),
+        }
 
     def _hardly_learned(self) -> str | None:
         """Say so where the loss of the last epoch is hardly below that of guessing."""
@@ -266,7 +253,9 @@ class Training:
         total = torch.zeros((), device=self._accelerator.device)
         gold: list[_GoldProbabilities] = []
         on_cpu = self._accelerator.device.type == "cpu"
-        with self._watch() as shown:
+        what, n_rows = f"epoch {state.epoch} of {self._options.max_epochs}", len(self._train)
+        n_done = min(state.step * self._options.batch_size, n_rows)
+        with watch(what, n_rows, "pairs", n_done=n_done, is_shown=self._is_main) as shown:
             for step in range(state.step, self._n_steps):
                 total += self._step(step, batches[step], gold)
                 is_last = step + 1 == self._n_steps
@@ -277,23 +266,12 @@ class Training:
                     kept_at = time.monotonic()
                 elif on_cpu or is_last or (step + 1) % _CHECK_EVERY == 0:
                     self._check_loss(total, step)
-                    n_seen = min((step + 1) * self._options.batch_size, len(self._train))
+                    n_seen = min((step + 1) * self._options.batch_size, n_rows)
                     loss = state.loss + float(total) * self._accelerator.num_processes
                     shown.set_postfix_str(f"loss {loss / n_seen:.3f}")
                 shown.update(len(batches[step]))
         self._settle(total, gold, self._n_steps - 1, kept_at)
         self._end_epoch(began)
-
-    def _watch(self) -> AbstractContextManager[Watch]:
-        """Show how far the epoch is."""
-        state, n_rows = self._state, len(self._train)
-        return watch(
-            f"epoch {state.epoch} of {self._options.max_epochs}",
-            n_rows,
-            "pairs",
-            n_done=min(state.step * self._options.batch_size, n_rows),
-            is_shown=self._is_main,
-        )
 
     def _main_says(self, here: bool, step: int) -> bool:
         """Return the main process's value of ``here``, in all processes at the same steps."""
@@ -315,8 +293,7 @@ class Training:
         size = self._execution.n_at_once or len(mine)
         parts = [mine[start : start + size] for start in range(0, len(mine), size)]
         total = torch.zeros((), device=self._accelerator.device)
-        kept = f"What was finished is kept in {self._folder.path}; run it again to go on."
-        with self._execution.out_of_memory_explained(len(parts[0]), kept):
+        try:
             for part in parts[:-1]:
                 with self._accelerator.no_sync(self._model):
                     total += self._learn(part, weight, gold)
@@ -324,6 +301,19 @@ class Training:
             if self._options.max_grad_norm is not None:
                 torch.nn.utils.clip_grad_norm_(self._parameters, self._options.max_grad_norm)
             self._optimizer.step()
+        except (MemoryError, RuntimeError) as error:
+            if not is_out_of_memory(error):
+                raise
+            n_pairs = len(parts[0])
+            advice = (
+                f"try --micro-batch {max(n_pairs // 2, 1)}, which changes only rounding and dropout"
+                if n_pairs > 1
+                else "not even one pair fits; choose a smaller model or --max-length"
+            )
+            raise TrainingError(
+                f"Memory ran out with {n_pairs} pairs at once: {advice}. What was finished is kept "
+                f"in {self._folder.path}; run it again to go on."
+            ) from error
         self._schedule.step()
         self._optimizer.zero_grad(set_to_none=True)
         return total
@@ -463,17 +453,67 @@ def _optimizer(
     return torch.optim.AdamW(parameters, lr=rate, weight_decay=options.weight_decay, fused=fused)
 
 
-def _schedule(
-    optimizer: torch.optim.Optimizer, options: HyperParameters, n_steps: int
-) -> torch.optim.lr_scheduler.LambdaLR:
-    """Make the schedule of the learning rate for epochs of ``n_steps`` steps."""
-    warmup, total = options.warmup_steps, n_steps * options.max_epochs
+def count_parameters(model: Any) -> dict[str, int]:
+    """Count the parameters of a model, and those that are trained."""
+    parameters = list(model.parameters())
+    return {
+        "n_parameters": sum(p.numel() for p in parameters),
+        "n_trained": sum(p.numel() for p in parameters if p.requires_grad),
+    }
 
-    def share(step: int) -> float:
-        if step < warmup:
-            return step / warmup
-        if options.schedule == "constant":
-            return 1.0
-        return max(total - step, 0) / max(total - warmup, 1)
 
-    return torch.optim.lr_scheduler.LambdaLR(optimizer, share)
+class TrainedSystem:
+    """A model that reads padded token ids, trained by the training loop.
+
+    Args:
+        make: Makes the model from the training rows.
+        config: The config of the run.
+        labels: The label set in the order of its ids.
+        folder: The run's folder.
+        execution: Device and precision of the computation.
+        tell: Receives a message about every epoch.
+    """
+
+    def __init__(
+        self,
+        make: Callable[[GoldRows], Trainable],
+        config: RunConfig,
+        labels: tuple[str, ...],
+        folder: RunFolder,
+        execution: Execution,
+        tell: Tell,
+    ) -> None:
+        self._make, self._config, self._labels = make, config, labels
+        self._folder, self._execution, self._tell = folder, execution, tell
+        self._trainable: Trainable
+
+    def fit(self, train: GoldRows, validation: GoldRows | None) -> Mapping[str, Any]:
+        """Train the model; without training rows it stays as it is."""
+        trainable = self._trainable = self._make(train)
+        if not len(train.rows):
+            trainable.model.to(self._execution.accelerator.device).eval()
+            if trainable.facts().get("new_head", True):
+                self._tell("without training rows, its new head is tested as it was drawn")
+            return {"best_epoch": 0, "n_epochs": 0, "n_train": 0}
+        return Training(
+            trainable,
+            trainable.encode(train),
+            trainable.encode(validation) if validation is not None else None,
+            self._config.options,
+            self._folder,
+            seed=self._config.seed,
+            execution=self._execution,
+            tell=self._tell,
+        ).run()
+
+    def predict(self, rows: GoldRows) -> pa.Table:
+        """Predict labels, with probabilities."""
+        encoded = self._trainable.encode(rows)
+        found = predict_probabilities(
+            self._trainable.model, encoded, len(self._labels), self._execution
+        )
+        return prediction_table(rows, found)
+
+    def facts(self) -> Mapping[str, Any]:
+        """Return the number of parameters, and the facts of the model."""
+        return {**count_parameters(self._trainable.model), **self._trainable.facts()}

@@ -14,34 +14,31 @@ from nlihub.baselines.runs.config import CHOSEN, HyperParameters, RunConfig, cho
 from nlihub.baselines.runs.execute import with_hyperparameters
 from nlihub.baselines.systems.pretrained import model_size
 from nlihub.loaders.errors import UnknownNameError
-from tiny_models import write_encoder, write_rows
+from tiny_models import write_rows
 
 import nlihub
 
 SMALL, BASE, LARGE = 22_700_000, 125_000_000, 355_000_000
 
 
-@pytest.fixture(scope="module")
-def place(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("place")
-    for name, n_rows, start in (("train", 64, 0), ("test", 24, 700)):
-        write_rows(folder / f"{name}.jsonl", n_rows, start)
-    write_encoder(folder / "encoder")
-    return folder
+@pytest.fixture
+def command(tiny_encoder, tiny_rows):
+    files = ["--train", tiny_rows / "train.jsonl", "--test", tiny_rows / "test.jsonl"]
+    return ["baseline", "finetune", "--model", tiny_encoder, "--cpu", *files]
 
 
 @pytest.mark.parametrize("n_rows", [1, 40, 200, 2_000, 20_000, 100_000])
-@pytest.mark.parametrize("n_parameters", [1_000, SMALL, BASE, LARGE])
-def test_there_are_updates_enough_at_a_rate_that_suits_the_model(n_rows, n_parameters):
-    found = choose_hyperparameters(n_rows, n_parameters, 512, {})
-    assert tuple(found) == CHOSEN
-    options = HyperParameters(**found)
-    n_steps = -(-n_rows // options.batch_size) * options.max_epochs
-    assert n_steps >= 500 or options.max_epochs == 20
-    assert n_steps < 700 or options.max_epochs == 3
-    assert 0 <= options.warmup_steps <= n_steps // 10
-    assert 1e-5 <= options.learning_rate <= 3e-4
-    assert (options.max_length, options.patience) == (300, None)
+def test_there_are_updates_enough_at_a_rate_that_suits_the_model(n_rows):
+    for n_parameters in (1_000, SMALL, BASE, LARGE):
+        found = choose_hyperparameters(n_rows, n_parameters, 512, {})
+        assert tuple(found) == CHOSEN
+        options = HyperParameters(**found)
+        n_steps = -(-n_rows // options.batch_size) * options.max_epochs
+        assert n_steps >= 500 or options.max_epochs == 20
+        assert n_steps < 700 or options.max_epochs == 3
+        assert 0 <= options.warmup_steps <= n_steps // 10
+        assert 1e-5 <= options.learning_rate <= 3e-4
+        assert (options.max_length, options.patience) == (300, None)
 
 
 def test_larger_models_learn_at_lower_rates():
@@ -60,46 +57,38 @@ def test_what_is_given_stays_and_the_others_suit_it():
     HyperParameters(**given, **found)
 
 
-def test_the_size_of_a_model_is_read_without_its_weights(place, tmp_path):
+def test_the_size_of_a_model_is_read_without_its_weights(tiny_encoder):
     import transformers
 
-    model = transformers.AutoModelForSequenceClassification.from_pretrained(place / "encoder")
+    model = transformers.AutoModelForSequenceClassification.from_pretrained(tiny_encoder)
     n_parameters = sum(part.numel() for part in model.parameters())
-    assert model_size(str(place / "encoder"), None) == (n_parameters, 64)
+    assert model_size(str(tiny_encoder), None) == (n_parameters, 64)
 
 
-def test_a_run_without_a_preset_has_them_in_its_config(place, tmp_path):
-    """The model reads 64 tokens: no length has to be given."""
-    command = ["baseline", "finetune", "--model", place / "encoder", "--cpu", "--epochs", "2"]
-    command += ["--train", place / "train.jsonl", "--test", place / "test.jsonl", "-o", tmp_path]
+def test_a_run_without_a_preset_has_them_in_its_config(command, tmp_path):
+    """For as many rows as are drawn; the model reads 64 tokens: no length has to be given."""
+    command += ["--epochs", "2", "--rows", "20", "-o", tmp_path]
     done = run_command(*command)
     assert done.returncode == 0, done.stderr
-    [line] = [line for line in done.stderr.splitlines() if "chosen for 64 rows" in line]
+    [line] = [line for line in done.stderr.splitlines() if "chosen for 20 rows" in line]
     assert "batch size 16" in line and "max epochs 2 (given)" in line
     assert "a linear probe is often better: nlihub baseline probe" in done.stderr
-    config = json.loads((tmp_path / "seed-1" / "config.json").read_text())
+    config, record = (
+        json.loads((tmp_path / "seed-1" / f"{name}.json").read_text())
+        for name in ("config", "record")
+    )
     assert config["chosen"] == []
     options = config["options"]
     assert (options["max_epochs"], options["batch_size"], options["max_length"]) == (2, 16, 64)
     assert (options["optimizer"], options["schedule"]) == ("adamw", "linear")
+    assert (record["n_train"], record["data"]["train"]["rows"]) == (20, 20)
     again = run_command(*command)  # the same are chosen: it is done already
     assert again.returncode == 0 and "is done already" in again.stderr
 
 
-def test_some_training_rows_are_drawn(place, tmp_path):
-    command = ["baseline", "finetune", "--model", place / "encoder", "--cpu", "--epochs", "1"]
-    command += ["--train", place / "train.jsonl", "--test", place / "test.jsonl", "--rows", "20"]
-    done = run_command(*command, "-o", tmp_path)
-    assert done.returncode == 0 and "chosen for 20 rows" in done.stderr
-    record = json.loads((tmp_path / "seed-1" / "record.json").read_text())
-    assert (record["n_train"], record["data"]["train"]["rows"]) == (20, 20)
-    done = run_command(*command[:-1], "0", "-o", tmp_path / "none")
-    assert (done.returncode, "--rows) is 0" in done.stderr) == (2, True)
-
-
-def test_few_shots_count_as_the_rows_that_are_drawn(place, tmp_path):
+def test_few_shots_count_as_the_rows_that_are_drawn(tiny_encoder, tmp_path):
     rows = write_rows(tmp_path / "grouped.jsonl", 240, groups=4)
-    fields = {"name": "x", "method": "encoder", "model": str(place / "encoder")}
+    fields = {"name": "x", "method": "encoder", "model": str(tiny_encoder)}
     fields |= {"train": str(rows), "tests": [str(rows)]}
     told = []
     for n_shots, n_rows in ((0, 0), (2, 8)):  # of four groups
@@ -113,9 +102,9 @@ def test_few_shots_count_as_the_rows_that_are_drawn(place, tmp_path):
     assert line.startswith("chosen for 8 rows")
 
 
-def test_a_config_without_options_takes_them(place):
-    fields = {"name": "x", "method": "encoder", "model": str(place / "encoder")}
-    fields |= {"train": str(place / "train.jsonl"), "tests": [str(place / "test.jsonl")]}
+def test_a_config_without_options_takes_them(tiny_encoder, tiny_rows):
+    fields = {"name": "x", "method": "encoder", "model": str(tiny_encoder)}
+    fields |= {"train": str(tiny_rows / "train.jsonl"), "tests": [str(tiny_rows / "test.jsonl")]}
     config = RunConfig.from_json({**fields, "options": {"learning_rate": 0.5}})
     assert "learning_rate" not in config.chosen and "batch_size" in config.chosen
     whole = with_hyperparameters(config)
@@ -125,11 +114,10 @@ def test_a_config_without_options_takes_them(place):
         RunConfig.from_json({**fields, "chosen": ["truncation"]})
 
 
-def test_presets_and_plain_training_keep_those_of_the_papers(place, tmp_path):
+def test_presets_and_plain_training_keep_those_of_the_papers(command, tmp_path):
     assert not any(preset.config.chosen for preset in PRESETS.values())
-    files = ["--train", place / "train.jsonl", "--test", place / "test.jsonl"]
-    command = ["baseline", "finetune", "--model", place / "encoder", "--cpu", "--reference"]
-    done = run_command(*command, *files, "--max-length", "32", "--epochs", "1", "-o", tmp_path)
+    command += ["--reference", "--max-length", "32", "--epochs", "1", "-o", tmp_path]
+    done = run_command(*command)
     assert done.returncode == 0, done.stderr
     options = nlihub.baselines.list_presets()["scinli-roberta"]["config"]["options"]
     own = json.loads(Path(tmp_path / "seed-1" / "config.json").read_text())["options"]

@@ -1,6 +1,7 @@
-"""What pretrained encoders and their tokenizers bring along, and where they differ."""
+"""Pretrained encoders and their tokenizers: fine-tuned, in part, or as they are."""
 
 import json
+from dataclasses import replace
 
 import pytest
 
@@ -8,7 +9,6 @@ pytest.importorskip("torch", reason="the extra 'baselines' is not installed")
 pytest.importorskip("transformers", reason="the extra 'baselines' is not installed")
 
 import numpy as np
-import pyarrow as pa
 import torch
 import transformers
 from nlihub.baselines.runs.config import HyperParameters, RunConfig
@@ -16,14 +16,22 @@ from nlihub.baselines.runs.data import read_run_rows
 from nlihub.baselines.runs.execute import execute_run
 from nlihub.baselines.systems.encoders import Encoder
 from nlihub.baselines.systems.pretrained import load_config_and_tokenizer
-from nlihub.baselines.training.batches import EncodedRows
 from nlihub.baselines.training.execution import Execution
-from nlihub.loaders.errors import ModelError, SourceNotFoundError
-from tiny_models import LABELS, write_encoder, write_rows, write_tokenizer
+from nlihub.loaders.errors import ModelError, SourceNotFoundError, TrainingError
+from safetensors.torch import load_file
+from tiny_models import (
+    LABELS,
+    plain_probabilities,
+    predictions,
+    probabilities,
+    write_encoder,
+    write_rows,
+    write_tokenizer,
+)
 
 import nlihub
 
-SHORT = HyperParameters(learning_rate=1e-3, batch_size=16, max_epochs=1, max_length=32)
+THREE = ("contradiction", "neutral", "entailment")
 
 
 @pytest.fixture
@@ -31,16 +39,34 @@ def rows(tmp_path):
     return write_rows(tmp_path / "rows.jsonl", 32)
 
 
-def config_of(model, rows, **changes):
-    settings = {"model": str(model), "train": str(rows), "options": SHORT} | changes
-    return RunConfig("x", "encoder", settings.pop("tests", (str(rows),)), **settings)
+@pytest.fixture
+def config(tiny_config, rows):
+    """One epoch, tested on its training rows."""
+    options = replace(tiny_config.options, max_epochs=1)
+    return replace(
+        tiny_config, train=str(rows), tests=(str(rows),), validation=None, options=options
+    )
+
+
+@pytest.fixture(scope="module")
+def three_way(tmp_path_factory):
+    """A classifier of SNLI's kind, with its labels in an order of its own."""
+    folder = tmp_path_factory.mktemp("model") / "three"
+    return write_encoder(folder, labels=[label.upper() for label in THREE], seed=5)
+
+
+def zero_shot(model, path, folder, **changes):
+    options = HyperParameters(max_length=32)
+    settings = RunConfig("z", "zero-shot", (str(path),), str(model), options=options, **changes)
+    return execute_run(settings, folder, Execution())
 
 
 @pytest.mark.slow
-def test_real_rows_that_people_labelled_train_an_encoder(scinli_human, scinli_release, tmp_path):
+def test_real_rows_that_people_labelled_train_an_encoder(
+    config, scinli_human, scinli_release, tmp_path
+):
     """Of SciNLI 2,000 to train on and 2,000 to compare epochs on; scored on its 4,000 test rows."""
-    model = write_encoder(tmp_path / "encoder")
-    config = config_of(model, "scinli/human", validation="scinli/human", tests=("scinli",))
+    config = replace(config, train="scinli/human", validation="scinli/human", tests=("scinli",))
     found = nlihub.baselines.run(config, tmp_path / "run", folder=scinli_human.parent, on_cpu=True)
     [[evaluation]] = [list(run["evaluations"].values()) for run in found]
     assert (evaluation["dataset"]["name"], evaluation["dataset"]["rows"]) == ("scinli", 4000)
@@ -49,128 +75,117 @@ def test_real_rows_that_people_labelled_train_an_encoder(scinli_human, scinli_re
     assert record["data"]["train"]["rows"] == 2000
 
 
-def test_a_pretrained_part_of_the_head_stays(rows, tmp_path):
+# ----------------------------------------------------------------------------------------- heads
+
+
+def test_only_the_top_layers_and_the_head_are_trained(config, tiny_encoder, tmp_path):
+    options = replace(config.options, n_trained_layers=3, special_tokens=("<re>", "<er>"))
+    run = execute_run(replace(config, options=options), tmp_path / "run", Execution())
+    before, after = (load_file(f / "model.safetensors") for f in (tiny_encoder, run.checkpoint))
+    words = "embeddings.word_embeddings.weight"
+    kept = {name: after[f"bert.{name}"][: len(old)] for name, old in before.items()}  # two are new
+    assert len(after[f"bert.{words}"]) == len(before[words]) + 2
+    changed = {name for name, old in before.items() if not torch.equal(old, kept[name])}
+    assert {name.split(".")[:3][-1] for name in changed} == {"1", "2", "3"}
+    assert all(name.startswith("encoder.layer.") for name in changed)
+    record = run.read_json("record.json")
+    assert record["n_trained"] < record["n_parameters"]
+
+
+def test_a_classifier_keeps_its_head_and_its_order(config, tmp_path):
+    """Labels are told apart by name, whatever their ids are in the model."""
+    turned = ["NEUTRAL", "Entailment", "Contrasting", "Reasoning"]
+    model = write_encoder(tmp_path / "turned", labels=turned, seed=3)
+    run = execute_run(replace(config, model=str(model)), tmp_path / "run", Execution())
+    kept = json.loads((run.checkpoint / "config.json").read_text())
+    assert list(kept["id2label"].values()) == turned
+    zero = zero_shot(run.checkpoint, config.tests[0], tmp_path / "zero")
+    assert np.allclose(probabilities(zero), probabilities(run), atol=1e-9)
+    plain = plain_probabilities(run.checkpoint, config.tests[0])
+    assert np.allclose(plain[:, [2, 3, 1, 0]], probabilities(run), atol=1e-6)
+
+
+def test_without_shots_the_model_is_tested_as_it_is(config, tmp_path):
+    model = write_encoder(tmp_path / "m", labels=list(LABELS), seed=3)
+    path = write_rows(tmp_path / "pool.jsonl", 64, groups=2)
+    settings = replace(config, model=str(model), train=str(path), n_shots=0)
+    run = execute_run(settings, tmp_path / "run", Execution())
+    expected = plain_probabilities(model, config.tests[0])
+    assert np.allclose(probabilities(run), expected, atol=1e-6)
+    assert run.read_json("record.json")["n_epochs"] == 0
+
+
+def test_a_new_head_is_drawn_from_the_seed(config, tmp_path):
+    model = write_encoder(tmp_path / "m", labels=["a", "b", "c", "d"])
+    settings = replace(config, model=str(model), new_head=True)
+    first, again, other = (Encoder(replace(settings, seed=s), LABELS).inner for s in (1, 1, 2))
+    own = Encoder(replace(settings, new_head=False, model_labels=LABELS), LABELS).inner
+    assert torch.equal(first.classifier.weight, again.classifier.weight)
+    assert not torch.equal(first.classifier.weight, other.classifier.weight)
+    assert not torch.equal(first.classifier.weight, own.classifier.weight)
+    words = [each.bert.embeddings.word_embeddings.weight for each in (first, own)]
+    assert torch.equal(*words)
+
+
+def test_a_pretrained_part_of_the_head_stays(config, tmp_path):
     """ModernBERT's head has a layer that comes from its training on masked words."""
     folder = tmp_path / "modern"
     tokenizer = write_tokenizer(folder)
     settings = transformers.ModernBertConfig(
-        vocab_size=len(tokenizer),
-        hidden_size=32,
-        intermediate_size=48,
-        num_hidden_layers=2,
-        num_attention_heads=2,
-        pad_token_id=0,
-        cls_token_id=2,
-        sep_token_id=3,
-        bos_token_id=2,
+        vocab_size=len(tokenizer), hidden_size=32, intermediate_size=48, num_hidden_layers=2,
+        num_attention_heads=2, pad_token_id=0, cls_token_id=2, sep_token_id=3, bos_token_id=2,
         eos_token_id=3,
-    )
+    )  # fmt: skip
     torch.manual_seed(5)
     pretrained = transformers.AutoModelForMaskedLM.from_config(settings)
     pretrained.save_pretrained(folder)
-    kept, drawn = (
-        Encoder(config_of(folder, rows, new_head=new_head), LABELS).inner
-        for new_head in (False, True)
+    kept, again, drawn = (
+        Encoder(replace(config, model=str(folder), new_head=new_head), LABELS).inner
+        for new_head in (False, False, True)
     )
     assert torch.equal(kept.head.dense.weight, pretrained.head.dense.weight)
     assert not torch.equal(drawn.head.dense.weight, pretrained.head.dense.weight)
     assert torch.equal(kept.model.layers[0].mlp.Wi.weight, drawn.model.layers[0].mlp.Wi.weight)
-    again = Encoder(config_of(folder, rows), LABELS).inner
     assert torch.equal(kept.classifier.weight, again.classifier.weight)
 
 
-def write_bert(folder, words, **settings):
-    """An old repository: a list of words and a configuration, and what else is given."""
-    folder.mkdir()
-    special = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
-    (folder / "vocab.txt").write_text("\n".join([*special, *words]) + "\n")
-    (folder / "config.json").write_text(json.dumps({"model_type": "bert"}))
-    if settings:
-        (folder / "tokenizer_config.json").write_text(json.dumps(settings))
-    return str(folder)
-
-
-def test_a_cased_vocabulary_is_used_as_such(tmp_path):
-    """Where the repository does not say so, as SciBERT's."""
-    cased = write_bert(tmp_path / "cased", ["The", "the", "DNA", "Cell", "cell", "of"])
-    uncased = write_bert(tmp_path / "uncased", ["the", "dna", "cell", "of"])
-    said = write_bert(tmp_path / "said", ["The", "the", "DNA", "dna", "of"], do_lower_case=True)
-    lower = ["the", "dna", "of"]
-    for name, expected in ((cased, ["The", "DNA", "of"]), (uncased, lower), (said, lower)):
-        _, tokenizer = load_config_and_tokenizer(name, None)
-        assert tokenizer.tokenize("The DNA of") == expected
-
-
-def write_gpt2(folder, kind, **labels):
-    """A model whose configuration names no padding, though its tokenizer has some."""
-    tokenizer = write_tokenizer(folder)
-    settings = transformers.GPT2Config(
-        vocab_size=len(tokenizer), n_positions=64, n_embd=32, n_layer=2, n_head=2, **labels
-    )
-    kind.from_config(settings).save_pretrained(folder)
-    return folder
-
-
-def test_a_model_that_knows_no_padding_takes_that_of_its_tokenizer(rows, tmp_path):
-    """GPT-2 looks for a row's last token by the padding in its own configuration."""
-    folder = write_gpt2(tmp_path / "gpt2", transformers.AutoModel)
-    run = execute_run(config_of(folder, rows), tmp_path / "run", Execution())
-    assert run.is_done
-    assert json.loads((run.checkpoint / "config.json").read_text())["pad_token_id"] == 0
-
-
-def test_a_classifier_that_knows_no_padding_is_tested_too(rows, tmp_path):
-    ids = dict(enumerate(LABELS))
-    labels = {"id2label": ids, "label2id": {label: id_ for id_, label in ids.items()}}
-    kind = transformers.AutoModelForSequenceClassification
-    folder = write_gpt2(tmp_path / "gpt2", kind, **labels)
-    config = RunConfig(
-        "z", "zero-shot", (str(rows),), model=str(folder), options=HyperParameters(max_length=32)
-    )
-    assert execute_run(config, tmp_path / "run", Execution()).is_done
-
-
-def test_a_head_of_another_task_is_drawn_anew(rows, tmp_path):
+def test_a_head_of_another_task_is_drawn_anew(config, tmp_path):
     """Though it has as many tags as the dataset has labels, and the name of our head."""
     model = write_encoder(tmp_path / "m", labels=list(LABELS))
     settings = transformers.AutoConfig.from_pretrained(model)
     tagger = transformers.AutoModelForTokenClassification.from_config(settings)
     tagger.save_pretrained(model)
-    made = Encoder(config_of(model, rows), LABELS).inner
+    made = Encoder(replace(config, model=str(model)), LABELS).inner
     assert not torch.equal(made.classifier.weight, tagger.classifier.weight)
-    assert torch.equal(
-        made.bert.embeddings.word_embeddings.weight, tagger.bert.embeddings.word_embeddings.weight
-    )
+    words = [each.bert.embeddings.word_embeddings.weight for each in (made, tagger)]
+    assert torch.equal(*words)
 
 
-def test_an_encoder_that_lacks_a_layer_is_refused(rows, tmp_path):
-    model = write_encoder(tmp_path / "m")
-    settings = json.loads((model / "config.json").read_text())
-    (model / "config.json").write_text(json.dumps(settings | {"num_hidden_layers": 5}))
-    with pytest.raises(ModelError, match=r"lacks weights: bert\.encoder\.layer\.4"):
-        Encoder(config_of(model, rows), LABELS)
+# ------------------------------------------------------------------------------------ tokenizers
 
 
-def test_a_classifier_of_another_size_than_it_says_is_refused(rows, tmp_path):
-    model = write_encoder(tmp_path / "m", labels=["entailment", "neutral"])
-    settings = json.loads((model / "config.json").read_text())
-    ids = {str(id_): label for id_, label in enumerate(LABELS)}
-    labels = {"id2label": ids, "label2id": {label: int(id_) for id_, label in ids.items()}}
-    (model / "config.json").write_text(json.dumps(settings | labels))
-    with pytest.raises(ModelError, match=r"lacks weights: classifier\.bias"):
-        Encoder(config_of(model, rows), LABELS)
+def test_what_a_model_sees_of_a_pair(config, tmp_path):
+    """Markers as tokens of their own, or the hypothesis alone."""
+    row = {"id": "a", "premise": "w1", "hypothesis": "<re> w2 <er> w3", "label": "contradiction"}
+    (tmp_path / "marked.jsonl").write_text(json.dumps(row))
+    gold = read_run_rows(str(tmp_path / "marked.jsonl"), "test")
+    marked = ["<re>", "w2", "<er>", "w3", "[SEP]"]
+    for view, expected in (
+        ("pair", ["[CLS]", "w1", "[SEP]", *marked]),
+        ("hypothesis", ["[CLS]", *marked]),
+    ):
+        options = replace(config.options, special_tokens=("<re>", "<er>"))
+        made = Encoder(replace(config, options=options, view=view), LABELS)
+        [ids] = made.encode(gold).columns["input_ids"]
+        assert made.reader.tokenizer.convert_ids_to_tokens(ids) == expected
 
 
-def test_a_folder_that_is_not_there_is_named(rows):
-    with pytest.raises(SourceNotFoundError, match=r"The model folder \./nowhere does not exist"):
-        Encoder(config_of("./nowhere", rows), LABELS)
-
-
-def test_cutting_leaves_no_trace_in_the_tokenizer_that_is_kept(rows, tmp_path):
-    options = HyperParameters(max_length=12)
-    encoder = Encoder(config_of(write_encoder(tmp_path / "m"), rows, options=options), LABELS)
-    gold = read_run_rows(str(rows), "train")
-    assert int(encoder.encode(gold).lengths.max()) == 12
+def test_cutting_is_counted_and_leaves_no_trace_in_the_tokenizer_that_is_kept(
+    config, rows, tmp_path
+):
+    options = replace(config.options, max_length=12)
+    encoder = Encoder(replace(config, options=options), LABELS)
+    assert int(encoder.encode(read_run_rows(str(rows), "train")).lengths.max()) == 12
     n_long = sum(
         len(f"{row['premise']} {row['hypothesis']}".split()) + 3 > 12
         for row in map(json.loads, rows.read_text().splitlines())
@@ -183,63 +198,79 @@ def test_cutting_leaves_no_trace_in_the_tokenizer_that_is_kept(rows, tmp_path):
     assert (kept["truncation"], kept["padding"]) == (None, None)
 
 
-def test_damaged_weights_are_named(rows, tmp_path):
-    model = write_encoder(tmp_path / "m")
-    weights = model / "model.safetensors"
-    weights.write_bytes(weights.read_bytes()[:500])
-    with pytest.raises(SourceNotFoundError, match=r"The model .* cannot be loaded"):
-        Encoder(config_of(model, rows), LABELS)
+def test_xlnet_pads_before_the_text(config, tmp_path):
+    model = write_encoder(tmp_path / "xlnet", kind="xlnet")
+    run = execute_run(replace(config, model=str(model)), tmp_path / "run", Execution())
+    expected = plain_probabilities(run.checkpoint, config.tests[0])
+    assert np.allclose(expected, probabilities(run), atol=1e-5)
 
 
-def test_a_classifier_without_its_head_is_no_classifier(rows, tmp_path):
-    model = write_encoder(tmp_path / "m", labels=list(LABELS))
-    bare = transformers.AutoModel.from_pretrained(model)
-    settings = json.loads((model / "config.json").read_text())
-    bare.save_pretrained(model)
-    (model / "config.json").write_text(json.dumps(settings))  # which still says that it has one
-    zero_shot = RunConfig("z", "zero-shot", (str(rows),), model=str(model))
-    with pytest.raises(ModelError, match=r"lacks weights: classifier\.bias, classifier\.weight"):
-        execute_run(
-            RunConfig(**{**zero_shot.__dict__, "options": HyperParameters(max_length=32)}),
-            tmp_path / "run",
-            Execution(),
+def test_a_cased_vocabulary_is_used_as_such(tmp_path):
+    """Where the repository does not say so, as SciBERT's."""
+    words = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
+    for number, (own, said, expected) in enumerate(
+        (
+            ("The the DNA Cell cell of", {}, ["The", "DNA", "of"]),
+            ("the dna cell of", {}, ["the", "dna", "of"]),
+            ("The the DNA dna of", {"do_lower_case": True}, ["the", "dna", "of"]),
         )
+    ):
+        folder = tmp_path / str(number)
+        folder.mkdir()
+        (folder / "vocab.txt").write_text("\n".join([*words, *own.split()]) + "\n")
+        (folder / "config.json").write_text(json.dumps({"model_type": "bert"}))
+        if said:
+            (folder / "tokenizer_config.json").write_text(json.dumps(said))
+        _, tokenizer = load_config_and_tokenizer(str(folder), None)
+        assert tokenizer.tokenize("The DNA of") == expected
 
 
-def test_an_encoder_alone_is_sent_to_be_trained(rows, tmp_path):
-    """Before it is asked what its labels are called."""
-    model = write_encoder(tmp_path / "m")
-    options = HyperParameters(max_length=32)
-    config = RunConfig("z", "zero-shot", (str(rows),), model=str(model), options=options)
-    with pytest.raises(ModelError, match=r"is no classifier \(Bert.*nlihub baseline finetune"):
-        execute_run(config, tmp_path / "run", Execution())
+def test_a_classifier_that_knows_no_padding_takes_that_of_its_tokenizer(rows, tmp_path):
+    """GPT-2 looks for a row's last token by the padding in its own configuration."""
+    tokenizer = write_tokenizer(tmp_path / "gpt2")
+    ids = dict(enumerate(LABELS))
+    settings = transformers.GPT2Config(
+        vocab_size=len(tokenizer), n_positions=64, n_embd=32, n_layer=2, n_head=2, id2label=ids,
+        label2id={label: id_ for id_, label in ids.items()},
+    )  # fmt: skip
+    kind = transformers.AutoModelForSequenceClassification
+    kind.from_config(settings).save_pretrained(tmp_path / "gpt2")
+    assert zero_shot(tmp_path / "gpt2", rows, tmp_path / "run").is_done
 
 
-def test_what_was_pretrained_is_recorded(rows, tmp_path):
-    model = write_encoder(tmp_path / "m")
-    run = execute_run(config_of(model, rows), tmp_path / "run", Execution())
-    assert run.read_json("record.json")["pretrained"] == {
-        "commit": None,  # a folder has none
-        "tokenizer": "TokenizersBackend",
-        "n_tokens": 44,
-        "lower_cases": False,
-    }
+# ------------------------------------------------------------------------------------- zero-shot
 
 
-def test_padding_stays_within_what_the_model_reads():
-    table = pa.table({"input_ids": pa.array([[5] * 57, [6] * 3], pa.list_(pa.int32()))})
-    encoded = EncodedRows.of_table(table, np.zeros(2), {"input_ids": 0}, limit=60)
-    assert encoded.batch(np.array([0, 1]), multiple=16)["input_ids"].shape == (2, 60)
-    assert encoded.batch(np.array([1]), multiple=16)["input_ids"].shape == (1, 16)
+def test_labels_of_a_classifier_are_aligned_by_name(three_way, rows, tmp_path):
+    path = write_rows(tmp_path / "three.jsonl", 30, labels=sorted(THREE), groups=2)
+    run, raw = zero_shot(three_way, path, tmp_path / "a"), plain_probabilities(three_way, path)
+    assert np.allclose(probabilities(run, THREE), raw, atol=1e-6)
+    [evaluation] = run.read_json("metrics.json")["evaluations"].values()
+    assert {"nli_report", "pattern_accuracy", "cartography"} <= set(evaluation["metrics"])
+    two = write_rows(tmp_path / "two.jsonl", 30, labels=("not_entailment", "entailment"))
+    run, raw = zero_shot(three_way, two, tmp_path / "b"), plain_probabilities(three_way, two)
+    expected = np.stack([raw[:, 2], raw[:, :2].sum(axis=1)], axis=1)
+    assert np.allclose(probabilities(run, ("entailment", "not_entailment")), expected, atol=1e-6)
+    with pytest.raises(ModelError, match=r"contradiction, neutral, entailment.*cannot be aligned"):
+        zero_shot(three_way, rows, tmp_path / "c")
+
+
+def test_a_classifier_without_names_needs_them(tmp_path):
+    path = write_rows(tmp_path / "rows.jsonl", 12, labels=sorted(THREE))
+    model = write_encoder(tmp_path / "m", labels=["LABEL_0", "LABEL_1", "LABEL_2"])
+    with pytest.raises(ModelError, match="--model-labels"):
+        zero_shot(model, path, tmp_path / "a")
+    given = ("neutral", "entailment", "contradiction")
+    run = zero_shot(model, path, tmp_path / "b", model_labels=given)
+    assert np.allclose(probabilities(run, given), plain_probabilities(model, path), atol=1e-6)
 
 
 @pytest.mark.slow
 def test_a_batch_too_large_for_memory_is_tested_in_parts(rows, tmp_path, monkeypatch):
     from nlihub.baselines.training import predict
-    from nlihub.loaders.errors import TrainingError
 
-    config = config_of(write_encoder(tmp_path / "m", labels=list(LABELS)), rows, n_shots=None)
-    whole = execute_run(config, tmp_path / "whole", Execution())
+    model = write_encoder(tmp_path / "m", labels=list(LABELS))
+    whole = zero_shot(model, rows, tmp_path / "whole")
     real, sizes = predict._outputs, []
 
     def small(model, encoded, batch, length, execution):
@@ -250,10 +281,63 @@ def test_a_batch_too_large_for_memory_is_tested_in_parts(rows, tmp_path, monkeyp
 
     monkeypatch.setattr(predict, "_outputs", small)
     limit = 10
-    parts = execute_run(config, tmp_path / "parts", Execution())
+    parts = zero_shot(model, rows, tmp_path / "parts")
     assert sizes == [32, 16, 8, 8, 8, 8]  # what did not go is not tried again
-    found = [run.read_json("metrics.json")["evaluations"] for run in (whole, parts)]
-    assert found[0] == found[1]
+    assert predictions(parts).equals(predictions(whole))
     limit = 0
     with pytest.raises(TrainingError, match=r"The model and one row of \d+ tokens do not fit"):
-        execute_run(config, tmp_path / "none", Execution())
+        zero_shot(model, rows, tmp_path / "none")
+
+
+# --------------------------------------------------------------------------------- what is refused
+
+
+def test_models_that_do_not_fit_are_refused(config, three_way, tmp_path):
+    unpadded = write_encoder(tmp_path / "unpadded", pads=False)
+    for changes, error, message in (
+        ({"model": str(unpadded)}, ModelError, "no padding token"),
+        ({"model": str(three_way)}, ModelError, "cannot be aligned"),
+        ({"model": "./nowhere"}, SourceNotFoundError, r"The model folder \./nowhere does not exi"),
+        ({"max_length": 65}, ModelError, r"reads at most 64 tokens, but max_length is 65"),
+        ({"n_trained_layers": 9}, ModelError, "has 4 layers, but 9 are to be trained"),
+    ):
+        fields = {name: value for name, value in changes.items() if name == "model"}
+        options = {name: value for name, value in changes.items() if name != "model"}
+        with pytest.raises(error, match=message):
+            own = replace(config, **fields, options=replace(config.options, **options))
+            Encoder(own, LABELS)
+    options = replace(config.options, max_length=6, truncation="only_first")
+    with pytest.raises(ModelError, match=r"The hypothesis of row r\d+ has \d+ tokens"):
+        gold = read_run_rows(config.tests[0], "test")
+        Encoder(replace(config, options=options), LABELS).encode(gold)
+
+
+def test_models_that_lack_weights_are_refused(config, tmp_path):
+    model = write_encoder(tmp_path / "m")
+    settings = (model / "config.json").read_text()
+    config = replace(config, model=str(model))
+    (model / "config.json").write_text(json.dumps(json.loads(settings) | {"num_hidden_layers": 5}))
+    with pytest.raises(ModelError, match=r"lacks weights: bert\.encoder\.layer\.4"):
+        Encoder(config, LABELS)
+    (model / "config.json").write_text(settings)
+    weights = model / "model.safetensors"
+    weights.write_bytes(weights.read_bytes()[:500])
+    with pytest.raises(SourceNotFoundError, match=r"The model .* cannot be loaded"):
+        Encoder(config, LABELS)
+
+
+def test_a_classifier_that_is_not_what_it_says_is_refused(config, rows, tmp_path):
+    """It has another number of labels, or no head; or it is an encoder alone."""
+    other = write_encoder(tmp_path / "other", labels=["entailment", "neutral"])
+    settings = json.loads((other / "config.json").read_text())
+    ids = {str(id_): label for id_, label in enumerate(LABELS)}
+    settings |= {"id2label": ids, "label2id": {label: int(id_) for id_, label in ids.items()}}
+    (other / "config.json").write_text(json.dumps(settings))
+    with pytest.raises(ModelError, match=r"lacks weights: classifier\.bias"):
+        Encoder(replace(config, model=str(other)), LABELS)
+    transformers.AutoModel.from_pretrained(other).save_pretrained(other)
+    (other / "config.json").write_text(json.dumps(settings))  # which still says that it has one
+    with pytest.raises(ModelError, match=r"lacks weights: classifier\.bias, classifier\.weight"):
+        zero_shot(other, rows, tmp_path / "a")
+    with pytest.raises(ModelError, match=r"is no classifier \(Bert.*nlihub baseline finetune"):
+        zero_shot(config.model, rows, tmp_path / "b")

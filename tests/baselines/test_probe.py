@@ -5,7 +5,6 @@ from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
-import pyarrow.parquet as pq
 import pytest
 
 pytest.importorskip("torch", reason="the extra 'baselines' is not installed")
@@ -15,45 +14,24 @@ pytest.importorskip("sklearn", reason="the extra 'baselines' is not installed")
 import torch
 import transformers
 from command_line import run_command
-from nlihub.baselines.runs.config import HyperParameters, RunConfig
+from nlihub.baselines.runs.config import HyperParameters
 from nlihub.baselines.runs.data import read_run_rows
 from nlihub.baselines.runs.execute import execute_run
 from nlihub.baselines.systems import probe
-from nlihub.baselines.systems.logistic import label_probabilities, load_model
+from nlihub.baselines.systems.logistic import label_probabilities
 from nlihub.baselines.systems.probe import INVERSE_PENALTIES, TextEncoder, pair_features
 from nlihub.baselines.training.execution import Execution
 from nlihub.loaders.errors import ModelError, SourceNotFoundError, UsageError
-from tiny_models import LABELS, write_encoder, write_rows, write_tokenizer
+from tiny_models import LABELS, predictions, write_encoder, write_tokenizer
 
 import nlihub
 
 TEXTS = ["w1 w2 w3", "w4", "", "w1 w2 w3", "w5 w6 w7 w8 w9 w10 w11", "w4"]
 
 
-@pytest.fixture(scope="module")
-def place(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("place")
-    for name, n_rows, start in (("train", 200, 0), ("validation", 60, 500), ("test", 60, 700)):
-        write_rows(folder / f"{name}.jsonl", n_rows, start)
-    write_encoder(folder / "encoder")
-    return folder
-
-
 @pytest.fixture
-def config(place):
-    return RunConfig(
-        "tiny",
-        "probe",
-        (str(place / "test.jsonl"),),
-        model=str(place / "encoder"),
-        train=str(place / "train.jsonl"),
-        validation=str(place / "validation.jsonl"),
-    )
-
-
-def predictions(run):
-    [path] = (run.path / "predictions").glob("*.parquet")
-    return pq.read_table(path)
+def config(tiny_config):
+    return replace(tiny_config, method="probe", options=HyperParameters())
 
 
 def write_model(folder, settings, **tokenizer):
@@ -128,7 +106,7 @@ def test_a_text_without_tokens_is_zero(tmp_path):
     assert np.allclose(other, encode_one_by_one(folder, ["w1 w2"])[0], atol=1e-5)
 
 
-def test_each_distinct_text_is_encoded_once(place, monkeypatch):
+def test_each_distinct_text_is_encoded_once(tiny_encoder, monkeypatch):
     real, seen = probe.apply_model, []
 
     def counted(model, rows, *arguments):
@@ -136,14 +114,14 @@ def test_each_distinct_text_is_encoded_once(place, monkeypatch):
         return real(model, rows, *arguments)
 
     monkeypatch.setattr(probe, "apply_model", counted)
-    encoder = TextEncoder(str(place / "encoder"), None, Execution())
+    encoder = TextEncoder(str(tiny_encoder), None, Execution())
     first = encoder.encode(TEXTS)
     again = encoder.encode([*TEXTS[::-1], "w20"])
     assert seen == [4, 1]
     assert np.array_equal(again[:-1], first[::-1])
 
 
-def test_texts_that_are_too_long_are_cut_and_counted(config, place, tmp_path):
+def test_texts_that_are_too_long_are_cut_and_counted(config, tmp_path):
     """By rows: here the premises of all tests with more than four words, the hypotheses never."""
     model = write_encoder(tmp_path / "m", max_positions=6)
     run = execute_run(replace(config, model=str(model)), tmp_path / "run", Execution())
@@ -184,7 +162,7 @@ def test_labels_that_no_row_has_are_never_predicted():
 
 
 @pytest.mark.parametrize("is_easy", [False, True])
-def test_the_penalty_is_that_of_the_best_macro_f1(config, place, tmp_path, is_easy):
+def test_the_penalty_is_that_of_the_best_macro_f1(config, tiny_encoder, tmp_path, is_easy):
     """Of equal ones the strongest, as where every penalty tells the rows apart."""
     from sklearn.linear_model import LogisticRegression
     from sklearn.metrics import f1_score
@@ -201,7 +179,7 @@ def test_the_penalty_is_that_of_the_best_macro_f1(config, place, tmp_path, is_ea
         config = replace(config, **files, tests=(files["validation"],))
     run = execute_run(config, tmp_path / "run", Execution())
     record = run.read_json("record.json")
-    encoder = TextEncoder(str(place / "encoder"), None, Execution())
+    encoder = TextEncoder(str(tiny_encoder), None, Execution())
     sets = []
     for path in (config.train, config.validation):
         rows = read_run_rows(path, "train").rows
@@ -221,31 +199,25 @@ def test_the_penalty_is_that_of_the_best_macro_f1(config, place, tmp_path, is_ea
 
 
 def test_a_run_learns_and_says_what_it_did(config, tmp_path):
+    weights = (Path(config.model) / "model.safetensors").read_bytes()
     run = execute_run(config, tmp_path / "run", Execution())
     names = {path.name for path in run.path.iterdir()}
     assert names == {".lock", "checkpoint", "config.json", "metrics.json", "predictions",
                      "record.json"}  # fmt: skip
     [evaluation] = run.read_json("metrics.json")["evaluations"].values()
-    assert evaluation["metrics"]["nli_report"]["accuracy"] > 0.7  # of four labels
+    assert evaluation["metrics"]["nli_report"]["accuracy"] > 0.6  # of four labels
     record = run.read_json("record.json")
     n_weights = (4 * 32 + 1) * len(LABELS)
     encoder = transformers.AutoModel.from_pretrained(config.model)
     assert record["n_trained"] == n_weights
     assert record["n_parameters"] == encoder.num_parameters() + n_weights
-    assert record["n_train"] == 200
+    assert record["n_train"] == 96
     assert record["macro_f1_by_c"][str(record["c"])] == max(record["macro_f1_by_c"].values())
     assert record["pretrained"]["n_tokens"] == 44
     assert record["truncated"] == dict.fromkeys(
         ["train.jsonl", "validation.jsonl", "test.jsonl"], 0
     )
-
-
-def test_equal_runs_are_equal_and_the_encoder_stays_as_it_is(config, tmp_path):
-    weights = (Path(config.model) / "model.safetensors").read_bytes()
-    runs = [execute_run(config, tmp_path / name, Execution()) for name in ("a", "b")]
-    assert predictions(runs[0]).equals(predictions(runs[1]))
-    first, second = (load_model(run.checkpoint)[0].coef_ for run in runs)
-    assert np.array_equal(first, second)
+    assert predictions(run).equals(predictions(execute_run(config, tmp_path / "b", Execution())))
     assert (Path(config.model) / "model.safetensors").read_bytes() == weights
 
 
@@ -288,21 +260,6 @@ def test_an_interrupted_run_does_not_train_again(config, tmp_path, monkeypatch):
         assert found[name] == expected[name]
 
 
-@pytest.mark.parametrize(
-    ("changes", "message"),
-    [
-        ({"model": None}, "The method probe needs a model"),
-        ({"train": None}, "The method probe needs a training set"),
-        ({"options": HyperParameters(max_length=8)}, r"max_length \(--max-length\) would have no"),
-        ({"reference": True}, "reference .* would have no effect"),
-        ({"details": {"c": 1}}, "details .* would have no effect"),
-    ],
-)
-def test_wrong_use_is_explained(config, changes, message):
-    with pytest.raises(UsageError, match=message):
-        replace(config, **changes).check_complete()
-
-
 def test_several_seeds_processes_or_epochs_are_refused(config, tmp_path, monkeypatch):
     with pytest.raises(UsageError, match="does not depend on the seed"):
         nlihub.baselines.run(config, tmp_path / "r", seeds=[1, 2])
@@ -315,17 +272,14 @@ def test_several_seeds_processes_or_epochs_are_refused(config, tmp_path, monkeyp
         execute_run(config, tmp_path / "r", Execution())
 
 
-def test_the_command_trains_a_probe(place, tmp_path):
-    files = ["--train", place / "train.jsonl", "--test", place / "test.jsonl"]
-    command = ["baseline", "probe", "--model", place / "encoder", *files, "--cpu", "-o", tmp_path]
+def test_the_command_trains_a_probe(tiny_encoder, tiny_rows, tmp_path):
+    files = ["--train", tiny_rows / "train.jsonl", "--test", tiny_rows / "test.jsonl"]
+    command = ["baseline", "probe", "--model", tiny_encoder, *files, "--cpu", "-o", tmp_path]
     done = run_command(*command, "--json")
     assert done.returncode == 0, done.stderr
     [found] = json.loads(done.stdout)
-    assert (found["name"], found["seed"]) == ("encoder", 1)
+    assert (found["name"], found["seed"]) == ("tiny", 1)
     record = json.loads((tmp_path / "seed-1" / "record.json").read_text())
     assert record["c"] == 1.0 and "macro_f1_by_c" not in record  # nothing to choose it on
     again = run_command(*command)
     assert again.returncode == 0 and "is done already" in again.stderr
-    done = run_command("baseline", "report", tmp_path, "-o", tmp_path / "report")
-    assert done.returncode == 0, done.stderr
-    assert "encoder" in (tmp_path / "report" / "report.md").read_text()

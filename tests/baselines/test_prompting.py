@@ -102,9 +102,7 @@ def test_a_chat_has_exemplars_as_earlier_turns():
     assert chat_messages(P1, "P", "H") == chat[-1:]
 
 
-def test_unknown_forms_and_labels_are_refused():
-    with pytest.raises(UnknownNameError, match="no prompt 'p4'"):
-        get_prompt("p4", SCIENCE)
+def test_unknown_labels_are_refused():
     for labels in (("yes", "no"), ("entailment", "neutral"), (*BIO, "entailment")):
         with pytest.raises(UsageError, match="no prompt for the labels"):
             get_prompt("p1", labels)
@@ -402,7 +400,6 @@ def test_answers_to_other_questions_and_damaged_ones_are_refused(tmp_path):
 def test_half_a_character_becomes_a_question_mark(tmp_path):
     table = ask(tmp_path / "answers.jsonl", Oracle(says="2. Reasoning \ud83d"))
     assert set(table["answer"].to_pylist()) == {"2. Reasoning ?"}
-    assert ask(tmp_path / "answers.jsonl").equals(table)
 
 
 def test_malformed_rows_are_refused(tmp_path):
@@ -542,7 +539,7 @@ def test_a_server_is_asked_greedily(server):
     assert server.seen[-1][1] == {"messages": CHATS["id 0"], **changed}
 
 
-@pytest.mark.parametrize("n_concurrent", [1, 3, 8])
+@pytest.mark.parametrize("n_concurrent", [1, 3])
 def test_the_result_does_not_depend_on_concurrency(server, tmp_path, n_concurrent):
     rows = asked_rows(SAID * 3)
     server.delay_s = 0.02
@@ -562,26 +559,24 @@ def test_the_result_does_not_depend_on_concurrency(server, tmp_path, n_concurren
         stops_midway,
     ],
 )
-@pytest.mark.slow
 def test_passing_trouble_passes(server, trouble):
     server.script = [trouble] * 2
-    assert dict(client(server, n_concurrent=1).answers(CHATS)) == dict(
-        client(server).answers(CHATS)
-    )
-    assert len(server.seen) == 2 * len(CHATS) + 2
+    assert dict(client(server).answers(ONE)) == {"id 0": SAID[0]}
     server.script = [trouble] * 3
     with pytest.raises(ServerError, match="did not answer about row id 0 3 times"):
-        dict(client(server, n_concurrent=1).answers(CHATS))
+        dict(client(server).answers(ONE))
+    assert len(server.seen) == 6
 
 
-@pytest.mark.parametrize("as_date", [False, True])
 @pytest.mark.slow
-def test_the_wait_that_the_server_asks_for_is_kept(server, as_date):
+def test_the_wait_that_the_server_asks_for_is_kept(server):
     when = datetime.now(UTC) + timedelta(seconds=3)
-    header = format_datetime(when, usegmt=True) if as_date else "1"
-    server.script = [fails(429, b"", Retry_After=header)]
+    server.script = [
+        fails(429, b"", Retry_After=header) for header in ("1", format_datetime(when, usegmt=True))
+    ]
     dict(client(server).answers(ONE))
-    assert server.times[1] - server.times[0] > 0.9
+    first, second, third = server.times
+    assert second - first > 0.9 and third - second > 0.9
 
 
 def test_waits_grow_and_a_silent_server_is_given_up(server):
@@ -648,21 +643,14 @@ def test_a_failure_stops_the_other_questions_and_keeps_answers(server, tmp_path)
     )
 
 
-@pytest.mark.parametrize(
-    ("names", "sent"),
-    [
-        ({"NLIHUB_API_KEY": KEY, "OPENAI_API_KEY": "other"}, KEY),
-        ({"NLIHUB_API_KEY": "", "OPENAI_API_KEY": KEY}, KEY),
-        ({}, None),
-    ],
-)
-def test_the_key_comes_from_the_environment(server, monkeypatch, tmp_path, names, sent):
+def test_the_key_comes_from_the_environment(server, monkeypatch, tmp_path):
     (tmp_path / "netrc").write_text("machine 127.0.0.1 login me password wrong\n")
     monkeypatch.setenv("NETRC", str(tmp_path / "netrc"))
-    for name, value in names.items():
-        monkeypatch.setenv(name, value)
-    dict(client(server).answers(ONE))
-    assert server.seen[0][0].get("Authorization") == (sent and f"Bearer {sent}")
+    for ours, theirs, sent in ((KEY, "other", KEY), ("", KEY, KEY), ("", "", None)):
+        monkeypatch.setenv("NLIHUB_API_KEY", ours)
+        monkeypatch.setenv("OPENAI_API_KEY", theirs)
+        dict(client(server).answers(ONE))
+        assert server.seen[-1][0].get("Authorization") == (sent and f"Bearer {sent}")
 
 
 def test_the_key_is_shown_nowhere(server, monkeypatch, tmp_path, caplog, capsys):
@@ -685,12 +673,12 @@ def test_the_key_is_shown_nowhere(server, monkeypatch, tmp_path, caplog, capsys)
     assert not any(KEY in text for text in texts)
 
 
-@pytest.mark.parametrize("key", [f"{KEY}\n", f"{KEY} x", f"{KEY}é"])
-def test_a_key_that_no_header_can_have_is_refused_unseen(server, monkeypatch, key):
-    monkeypatch.setenv("OPENAI_API_KEY", key)
-    with pytest.raises(UsageError, match=r"\$OPENAI_API_KEY holds") as caught:
-        dict(client(server).answers(ONE))
-    assert KEY not in str(caught.value)
+def test_a_key_that_no_header_can_have_is_refused_unseen(server, monkeypatch):
+    for key in (f"{KEY}\n", f"{KEY} x", f"{KEY}é"):
+        monkeypatch.setenv("OPENAI_API_KEY", key)
+        with pytest.raises(UsageError, match=r"\$OPENAI_API_KEY holds") as caught:
+            dict(client(server).answers(ONE))
+        assert KEY not in str(caught.value)
     assert server.seen == []
 
 
@@ -705,9 +693,8 @@ def test_wrong_addresses_are_refused_and_secrets_in_them_unseen():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("trouble", [hangs, fails(429, b"", Retry_After="50")])
-def test_an_interrupt_ends_promptly(server, trouble, tmp_path):
-    server.script = [fails(200, completion("2")), *[trouble] * 50]
+def test_an_interrupt_ends_promptly(server, tmp_path):
+    server.script = [fails(200, completion("2")), *[hangs] * 50]
     code = (
         "import signal, sys, pathlib, pyarrow as pa\n"
         # Where the tests run in the background, programs are started to ignore interrupts.
@@ -737,13 +724,3 @@ def test_an_interrupt_ends_promptly(server, trouble, tmp_path):
     assert process.returncode == -signal.SIGINT, errors
     assert "KeyboardInterrupt" in errors
     assert len(file.read_text().splitlines()) == 2
-
-
-def test_importing_needs_no_model_library():
-    code = (
-        "import sys\n"
-        "from nlihub.baselines.systems.prompting import answers, ask, prompts, server\n"
-        "sys.exit(str({'torch', 'transformers', 'jinja2'} & set(sys.modules) or 0))\n"
-    )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
-    assert done.stderr.strip() in ("", "0")

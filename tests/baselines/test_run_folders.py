@@ -4,7 +4,6 @@ import json
 import re
 import shutil
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 
@@ -17,31 +16,19 @@ from nlihub.baselines.runs.execute import execute_run
 from nlihub.baselines.runs.folder import RunFolder
 from nlihub.baselines.training.execution import Execution
 from nlihub.loaders.errors import OutputError, SchemaError, SourceNotFoundError, UsageError
-from tiny_models import write_encoder, write_rows
-
-
-@pytest.fixture(scope="module")
-def encoder(tmp_path_factory):
-    return write_encoder(tmp_path_factory.mktemp("model") / "tiny")
+from tiny_models import write_rows
 
 
 @pytest.fixture
-def config(encoder, tmp_path):
+def config(tiny_encoder, tmp_path):
     """A run with two test sets, of which rows are cut."""
     names = {"train": 48, "validation": 24, "one": 16, "two": 20}
     for start, (name, n_rows) in enumerate(names.items()):
         write_rows(tmp_path / f"{name}.jsonl", n_rows, 100 * start)
     files = {name: str(tmp_path / f"{name}.jsonl") for name in names}
+    tests = (files.pop("one"), files.pop("two"))
     options = HyperParameters(1e-3, batch_size=16, max_epochs=2, max_length=9)
-    return RunConfig(
-        "tiny",
-        "encoder",
-        (files["one"], files["two"]),
-        model=str(encoder),
-        train=files["train"],
-        validation=files["validation"],
-        options=options,
-    )
+    return RunConfig("tiny", "encoder", tests, str(tiny_encoder), options=options, **files)
 
 
 class Killed(BaseException):
@@ -91,26 +78,21 @@ def test_what_is_recorded_does_not_depend_on_a_kill(config, tmp_path):
 
 
 @pytest.mark.slow
-def test_training_tells_where_it_goes_on(config, tmp_path):
-    """Unless it was over, and only tests are left."""
-    for word, expected in (("epoch 1", True), ("one: macro-F1", False)):
-        path, told = tmp_path / word[:5], []
-        break_off(config, path, word)
-        execute_run(config, path, Execution(), tell=told.append)
-        assert any(line == "resumes with epoch 2" for line in told) == expected, told
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("changed", ["train", "validation", "one"])
-def test_rows_that_changed_since_a_kill_are_noticed(config, tmp_path, changed):
-    path = tmp_path / "run"
+def test_rows_that_changed_since_a_kill_are_noticed(config, tmp_path):
+    """Also where a test set is called validation: the rows of each role are looked at apart."""
+    (tmp_path / "o").mkdir()
+    other = str(write_rows(tmp_path / "o" / "validation.jsonl", 12, 900))
+    config, path = replace(config, tests=(config.tests[0], other)), tmp_path / "run"
     break_off(config, path, "one: macro-F1")
-    file = tmp_path / f"{changed}.jsonl"
-    lines = file.read_text().splitlines()
-    file.write_text("\n".join(lines[:-1]) + "\n")
-    with pytest.raises(OutputError, match=f"was started with other rows: {changed} had the digest"):
-        execute_run(config, path, Execution())
-    file.write_text("\n".join(lines) + "\n")
+    for changed in ("train", "validation", "one", "o/validation"):
+        file = tmp_path / f"{changed}.jsonl"
+        text = file.read_text()
+        file.write_text("\n".join(text.splitlines()[:-1]) + "\n")
+        name = changed.removeprefix("o/")
+        message = f"was started with other rows: {name} had the digest"
+        with pytest.raises(OutputError, match=message):
+            execute_run(config, path, Execution())
+        file.write_text(text)
     assert execute_run(config, path, Execution()).is_done
 
 
@@ -190,32 +172,19 @@ def test_a_server_that_moved_has_the_same_model(config, tmp_path):
         pass
 
 
-@pytest.mark.parametrize("changed", ["train", "validation", "two"])
-def test_rows_that_changed_since_a_run_was_done_are_noticed(config, tmp_path, changed):
+def test_rows_that_changed_since_a_run_was_done_are_noticed(config, tmp_path):
     path = tmp_path / "run"
     execute_run(config, path, Execution())
-    file = tmp_path / f"{changed}.jsonl"
-    text = file.read_text()
-    file.write_text(text.replace("w1", "w2", 1))
-    with pytest.raises(
-        OutputError, match=f"is finished, but with other rows: {file} had the digest"
-    ):
-        execute_run(config, path, Execution())
+    for changed in ("train", "validation", "two"):
+        file = tmp_path / f"{changed}.jsonl"
+        text = file.read_text()
+        file.write_text(text.replace("w1", "w2", 1))
+        message = f"is finished, but with other rows: {file} had the digest"
+        with pytest.raises(OutputError, match=message):
+            execute_run(config, path, Execution())
+        file.write_text(text)
     file.unlink()  # what is not there cannot have changed
     assert execute_run(config, path, Execution()).is_done
-
-
-def test_a_test_set_may_be_called_validation(config, tmp_path):
-    """The rows of each role are looked at apart."""
-    (tmp_path / "o").mkdir()
-    write_rows(tmp_path / "o" / "validation.jsonl", 12, 900)
-    config = replace(config, tests=(config.tests[0], str(tmp_path / "o" / "validation.jsonl")))
-    path = tmp_path / "run"
-    break_off(config, path, "one: macro-F1")
-    own = Path(config.validation)
-    own.write_text("\n".join(own.read_text().splitlines()[:-1]) + "\n")
-    with pytest.raises(OutputError, match="other rows: validation had the digest"):
-        execute_run(config, path, Execution())
 
 
 @pytest.mark.slow
@@ -231,31 +200,22 @@ def test_a_model_that_moved_since_a_kill_is_noticed(config, tmp_path, monkeypatc
         execute_run(config, tmp_path / "run", Execution())
 
 
-def test_training_rows_among_the_test_rows_are_counted(config, tmp_path):
-    told = []
+def test_odd_training_rows_are_told_or_refused(config, tmp_path):
+    """They are among the test rows, lack a label, or have one label alone."""
+    rows = [json.loads(line) for line in (tmp_path / "train.jsonl").read_text().splitlines()]
+    first, *others = sorted({row["label"] for row in rows})
+    file, told = tmp_path / "train.jsonl", []
+    for labels in ([first], others):
+        kept = [row for row in rows if row["label"] in labels]
+        file.write_text("\n".join(map(json.dumps, kept)))
+        if labels == [first]:
+            with pytest.raises(SchemaError, match=f"All training rows of train.jsonl .* {first};"):
+                execute_run(config, tmp_path / "refused", Execution())
     both = replace(config, tests=(config.train, config.tests[0]))
     run = execute_run(both, tmp_path / "run", Execution(), tell=told.append)
-    assert run.read_json("record.json")["shared_with_train"]["train"] == 48
-    assert "48 pairs of train are among the training rows" in told
-
-
-def test_training_rows_of_one_label_are_refused(config, tmp_path):
-    lines = (tmp_path / "train.jsonl").read_text().splitlines()
-    labels = sorted({json.loads(line)["label"] for line in lines})
-    kept = [line for line in lines if json.loads(line)["label"] == labels[0]]
-    (tmp_path / "train.jsonl").write_text("\n".join(kept))
-    with pytest.raises(SchemaError, match=f"All training rows of train.jsonl have .* {labels[0]};"):
-        execute_run(config, tmp_path / "run", Execution())
-
-
-def test_labels_without_training_rows_are_told(config, tmp_path):
-    lines = (tmp_path / "train.jsonl").read_text().splitlines()
-    labels = sorted({json.loads(line)["label"] for line in lines})
-    kept = [line for line in lines if json.loads(line)["label"] != labels[0]]
-    (tmp_path / "train.jsonl").write_text("\n".join(kept))
-    told = []
-    execute_run(config, tmp_path / "run", Execution(), tell=told.append)
-    assert any(f"train.jsonl has no training row of {labels[0]}, which" in line for line in told)
+    assert run.read_json("record.json")["shared_with_train"]["train"] == len(kept)
+    assert f"{len(kept)} pairs of train are among the training rows" in told
+    assert any(f"train.jsonl has no training row of {first}, which" in line for line in told)
 
 
 @pytest.mark.slow
@@ -316,27 +276,18 @@ def test_what_one_process_does_is_not_done_by_several(config, tmp_path, monkeypa
         execute_run(RunConfig("x", method, config.tests, **settings), tmp_path / "r", Execution())
 
 
-@pytest.mark.parametrize(
-    ("method", "changes", "named"),
-    [
-        ("zero-shot", {"model": "m", "new_head": True}, "new_head"),
-        ("zero-shot", {"model": "m", "options": HyperParameters(max_epochs=3)}, "max_epochs"),
-        ("prompt", {"model": "m", "options": HyperParameters(max_length=8)}, "max_length"),
-        ("lexicalized", {"train": "t", "validation": "v"}, "validation"),
-        ("lexicalized", {"train": "t", "reference": True}, "reference"),
-        ("prompt", {"model": "m", "view": "hypothesis"}, "view"),
-        ("cbow", {"train": "t", "model": "m"}, "model"),
-        ("cnn", {"train": "t", "options": HyperParameters(n_trained_layers=1)}, "n_trained_layers"),
-        ("encoder", {"train": "t", "model": "m", "details": {"vectors": "v"}}, "details"),
-    ],
-)
-def test_what_would_do_nothing_is_refused(method, changes, named):
-    with pytest.raises(
-        UsageError, match=rf"^{named} \(--[a-z-]+\) would have no effect: the method {method} "
+def test_folders_of_others_are_refused(config, tmp_path):
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine" / "thesis.txt").write_text("x")
+    with pytest.raises(OutputError, match="not of a run"):
+        execute_run(config, tmp_path / "mine", Execution())
+    path = tmp_path / "run"
+    with (
+        RunFolder.begin(path, config) as folder,
+        pytest.raises(OutputError, match="Another process"),
     ):
-        RunConfig("x", method, ("t",), **changes).check_complete()
-
-
-def test_the_tests_are_a_list():
-    with pytest.raises(UsageError, match="tests is 'scinli'; expected a list of names"):
-        RunConfig.from_json({"name": "x", "method": "encoder", "tests": "scinli"})
+        folder.log({})
+        execute_run(config, path, Execution())
+    with pytest.raises(OutputError, match="another run: seed is 1 there, 2 here"):
+        execute_run(replace(config, seed=2), path, Execution())
+    assert RunFolder(path).config == config

@@ -5,6 +5,7 @@ import subprocess
 import sys
 
 import pytest
+from nlihub.baselines.runs.config import HyperParameters, RunConfig, TrainingSubset
 from nlihub.loaders.errors import SourceNotFoundError, UnknownNameError, UsageError
 
 import nlihub
@@ -14,9 +15,14 @@ HEAVY = ("torch", "datasets", "pyarrow", "numpy")
 
 
 def test_importing_the_room_is_cheap():
-    code = f"import sys, nlihub.baselines; print(sorted({set(HEAVY)!r} & set(sys.modules)))"
+    code = (
+        "import sys, nlihub.baselines\n"
+        f"print(sorted({set(HEAVY)!r} & set(sys.modules)))\n"
+        "from nlihub.baselines.systems.prompting import answers, ask, prompts, server\n"
+        "print(sorted({'torch', 'transformers', 'jinja2'} & set(sys.modules)))"
+    )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout == "[]\n"
+    assert done.stdout == "[]\n[]\n"
 
 
 def test_functions_are_not_hidden_by_modules():
@@ -52,6 +58,78 @@ def test_what_cannot_be_run_is_refused_at_once(tmp_path):
     assert not (tmp_path / "runs").exists()
     with pytest.raises(SourceNotFoundError, match="contains no runs"):
         baselines.report(tmp_path, tmp_path / "report")
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        (
+            {"batch_size": 0},
+            r"batch_size \(--batch-size\) is 0; expected a whole number, 1 or more",
+        ),
+        ({"learning_rate": float("nan")}, "--learning-rate. is nan; expected a finite number"),
+        ({"learning_rate": float("inf")}, "expected a finite number"),
+        ({"truncation": "middle"}, "truncation 'middle'"),
+        ({"optimizer": "sgd"}, "optimizer 'sgd'"),
+        ({"patience": 0}, "--patience. is 0"),
+        ({"max_epochs": 2.5}, "--epochs. is 2.5; expected a whole number"),
+        ({"max_epochs": "2"}, "not the config of a run"),
+        ({"lora_rank": 0}, r"lora_rank \(--lora\) is 0"),
+        ({"lora_rank": 1, "n_trained_layers": 1}, "adapters are trained in place of layers"),
+        ({"weight_decay": 0.1}, "the optimizer adam has none"),
+    ],
+)
+def test_hyper_parameters_are_checked(changes, message):
+    with pytest.raises((UsageError, UnknownNameError), match=message):
+        RunConfig.from_json({"name": "x", "method": "encoder", "tests": ["t"], "options": changes})
+
+
+@pytest.mark.parametrize(
+    ("method", "changes", "message"),
+    [
+        ("encoder", {"train": "t", "model": "m", "details": {"vectors": "v"}}, "details"),
+        ("zero-shot", {"model": "m", "new_head": True}, "new_head"),
+        ("zero-shot", {"model": "m", "options": {"max_epochs": 3}}, "max_epochs"),
+        ("prompt", {"model": "m", "options": {"max_length": 8}}, "max_length"),
+        ("prompt", {"model": "m", "view": "hypothesis"}, "view"),
+        ("lexicalized", {"train": "t", "validation": "v"}, "validation"),
+        ("lexicalized", {"train": "t", "reference": True}, "reference"),
+        ("cbow", {"train": "t", "model": "m"}, "model"),
+        ("cbow", {"train": "t", "options": {"lora_rank": 2}}, "lora_rank"),
+        ("cnn", {"train": "t", "options": {"n_trained_layers": 1}}, "n_trained_layers"),
+        ("probe", {"train": "t", "model": "m", "options": {"max_length": 8}}, "max_length"),
+        ("probe", {"train": "t"}, "The method probe needs a model"),
+        ("probe", {"model": "m"}, "The method probe needs a training set"),
+        ("prompt", {"model": "m", "n_shots": 4}, "expected rows to draw from"),
+        ("lexicalized", {"train": "t", "details": {"l2": float("nan")}}, "details is .*nan"),
+        ("cbow", {"train": "t", "details": {"hidden": float("inf")}}, "details is .*inf"),
+    ],
+)
+def test_configs_are_checked_before_anything_is_done(tmp_path, method, changes, message):
+    options = HyperParameters(**changes.pop("options", {}))
+    if " " not in message:
+        message = rf"^{message} \(--[a-z-]+\) would have no effect: the method {method} "
+    with pytest.raises(UsageError, match=message):
+        baselines.run(RunConfig("x", method, ("t",), options=options, **changes), tmp_path / "runs")
+    assert not (tmp_path / "runs").exists()
+
+
+def test_a_config_survives_json():
+    subset = TrainingSubset("easy", 0.3, "../a")
+    full = RunConfig("x", "cbow", ("t",), subset=subset, model_labels=("a",), details={"x": [1]})
+    assert RunConfig.from_json(json.loads(json.dumps(full.as_json()))) == full
+    for changes, error, message in (
+        ({"sed": 1}, UnknownNameError, "Did you mean 'seed'"),
+        ({"tests": "scinli"}, UsageError, "tests is 'scinli'; expected a list of names"),
+        ({"tests": []}, UsageError, "tests is empty"),
+        ({"seed": -1}, UsageError, r"seed \(--seed\) is -1; expected a whole number, 0 or more"),
+        ({"n_rows": float("nan")}, UsageError, r"n_rows \(--rows\) is nan"),
+        ({"name": None, "method": "lstm"}, UnknownNameError, "method 'lstm'"),
+    ):
+        with pytest.raises(error, match=message):
+            RunConfig.from_json({**full.as_json(), **changes})
+    with pytest.raises(UsageError, match="not the config of a run"):
+        RunConfig.from_json({"name": "x"})
 
 
 def test_sentences_in_quotes_are_rows_of_tsv(tmp_path):

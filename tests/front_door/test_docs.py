@@ -22,7 +22,7 @@ from abstract_corpus import write_abstracts
 from command_line import leaf_commands
 from conftest import ROOT
 from nlihub.builders.core.registry import get_builder
-from nlihub.builders.versions.card import fill_blocks, read_blocks
+from nlihub.builders.versions.card import fill_blocks
 from nlihub.builders.versions.packaged_card import CardCheck, check_card
 from nlihub.loaders.errors import SchemaError
 from paper_corpus import make_papers, write_lines
@@ -170,16 +170,12 @@ def test_the_packaged_card_of_scinli_is_up_to_date(scinli_release):
     assert found == CardCheck((), ())
 
 
-def test_a_stale_card_is_told(monkeypatch, capsys):
+def test_an_unknown_block_is_refused():
+    with pytest.raises(SchemaError, match="unknown block 'x'"):
+        fill_blocks("a\n<!-- nlihub:begin x -->\nold\n<!-- nlihub:end x -->\nb\n", {})
+
+
+def test_a_stale_card_is_told(monkeypatch):
     spec = get_builder("bionli").SPEC
     monkeypatch.setitem(spec.__dict__, "citation", spec.citation.replace("2022", "2023"))
     assert check_card("bionli").stale == ("citation",)
-
-
-def test_blocks():
-    card = "a\n<!-- nlihub:begin x -->\nold\n<!-- nlihub:end x -->\nb\n"
-    assert read_blocks(card) == {"x": "old"}
-    filled = fill_blocks(card, {"x": "new", "y": "unused"})
-    assert filled == "a\n<!-- nlihub:begin x -->\nnew\n<!-- nlihub:end x -->\nb\n"
-    with pytest.raises(SchemaError, match="unknown block 'x'"):
-        fill_blocks(card, {})

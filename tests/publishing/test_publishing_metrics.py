@@ -115,6 +115,7 @@ for names in (["consistency"], ["consistency", "nli_report"]):
 """
 
 
+@pytest.mark.slow
 def test_a_collection_gets_what_it_lacks(hub, publisher):
     for name in ("consistency", "nli_report"):
         hub.repos[f"spaces/someone/{name}"] = Repo(f"spaces/someone/{name}")

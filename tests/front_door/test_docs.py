@@ -17,6 +17,7 @@ from functools import cache
 from pathlib import Path
 from unittest import mock
 
+import datasets
 import pytest
 from abstract_corpus import write_abstracts
 from command_line import leaf_commands
@@ -71,6 +72,19 @@ def run_blocks(page, *, commands):
     return names
 
 
+@pytest.fixture(scope="module")
+def caches(tmp_path_factory):
+    """The folder of the caches that the pages share."""
+    return tmp_path_factory.mktemp("caches")
+
+
+@pytest.fixture
+def few_problems(caches, fewer_problems, monkeypatch):
+    """Build open_spacenli with fewer problems, in caches of its own."""
+    monkeypatch.setenv("NLIHUB_CACHE", str(caches / "nlihub"))
+    monkeypatch.setattr(datasets.config, "HF_DATASETS_CACHE", caches / "hf")
+
+
 #: Pages that import evaluate, and with it transformers; their Python runs in the second tier.
 _SLOW = {"docs/guides/evaluate.md"}
 
@@ -79,9 +93,9 @@ _SLOW = {"docs/guides/evaluate.md"}
     "page",
     [page for page in PAGES if "```python" in PAGES[page].read_text() and page not in _SLOW],
 )
-def test_the_python_of_a_page_runs(page, built, tmp_path, monkeypatch):
+def test_the_python_of_a_page_runs(page, small, few_problems, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    Path("built").symlink_to(built.parent)
+    Path("built").symlink_to(small.parent)
     assert run_blocks(page, commands=False)
 
 
@@ -161,6 +175,7 @@ def test_packaged_cards_are_up_to_date():
         assert bool(found.unchecked) == nlihub.describe(name)["needs_download"]
 
 
+@pytest.mark.slow
 def test_the_packaged_card_of_spacenli_is_up_to_date(official):
     assert check_card("spacenli", folder=official) == CardCheck((), ())
 

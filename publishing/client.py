@@ -1,6 +1,6 @@
 """Call the Hub through its own client: calls that end, are tried again, and fail in words.
 
-What is beyond the documented interface of ``huggingface_hub`` was seen with 0.34 to 2.4;
+What is beyond the documented interface of ``huggingface_hub`` was seen with 1.0 to 2.4;
 ``tests/publishing/test_client.py`` fails where a version changes any of it. Its ``constants``
 (``ENDPOINT``, ``HF_HOME``, ``HF_HUB_CACHE``, ``HF_HUB_OFFLINE``) are the only public way to read
 what the environment sets; the same tests look after them.
@@ -12,7 +12,6 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any, TypeVar
 
-import requests
 from huggingface_hub import constants, get_session
 
 from ..loaders.errors import DownloadError, HubError, RaceError, UsageError
@@ -116,38 +115,18 @@ def _first_line(error: BaseException) -> str:
 def with_timeouts() -> Iterator[None]:
     """End requests once the Hub has been silent for ``TIMEOUT_S``, while the block runs.
 
-    By itself the client waits for an answer forever. From 1.0 on it has one ``httpx`` client, whose
-    ``timeout`` can be set; before, a session of ``requests`` for each thread.
+    By itself the client waits for an answer forever. The ``timeout`` of its one ``httpx`` client
+    can be set.
     """
     text = os.environ.get("NLIHUB_TIMEOUT") or str(TIMEOUT_S)
     try:
         timeout_s = float(text)
     except ValueError:
         raise UsageError(f"NLIHUB_TIMEOUT is {text!r}; expected seconds.") from None
-    session: Any = get_session()
-    if isinstance(session, requests.Session):
-        from huggingface_hub import configure_http_backend
-
-        configure_http_backend(lambda: _ImpatientSession(timeout_s))
-        try:
-            yield
-        finally:
-            configure_http_backend()
-        return
+    session = get_session()
     before = session.timeout
     session.timeout = timeout_s
     try:
         yield
     finally:
         session.timeout = before
-
-
-class _ImpatientSession(requests.Session):
-    def __init__(self, timeout_s: float) -> None:
-        super().__init__()
-        self._timeout_s = timeout_s
-
-    def request(self, *arguments: Any, **options: Any) -> requests.Response:
-        if options.get("timeout") is None:
-            options["timeout"] = self._timeout_s
-        return super().request(*arguments, **options)

@@ -121,10 +121,18 @@ def _model_card(run: RunFolder, name: str, license_id: str | None) -> str:
             for shown, kind, value in _scores(found["metrics"])
         ],
     )
+    seen = "the hypothesis alone" if config.view == "hypothesis" else "premise and hypothesis"
+    train = record["data"]["train"]
+    where = f"{train['name']} {train['config'] or ''}".rstrip()
+    base = f"`{config.model}`" if _is_on_hub(config) else "A local encoder"
+    given = '{"text": "A premise.", "text_pair": "A hypothesis."}'
+    if config.view == "hypothesis":
+        given = '"A hypothesis."'
     parts = [
         f"---\n{data.to_yaml()}\n---",
         f"# {name.partition('/')[2]}",
-        _summary(config, record),
+        f"{base}, fine-tuned on {record['n_train']:,} rows of {where}; it reads {seen}. "
+        "Trained and tested with [nlihub](https://pypi.org/project/nlihub).",
         "## Results",
         markdown_table(
             ["test set", "rows", "score", "value"],
@@ -141,35 +149,13 @@ def _model_card(run: RunFolder, name: str, license_id: str | None) -> str:
             for result in found["metrics"].values()
         ),
         "## Use",
-        _usage(config, name),
+        "```python\nfrom transformers import pipeline\n\n"
+        f'classify = pipeline("text-classification", model="{name}")\n'
+        f"print(classify({given}))\n```",
         "## Training",
         markdown_table(["setting", "value"], list(_settings(config, record))),
     ]
     return "\n\n".join(parts) + "\n"
-
-
-def _summary(config: RunConfig, record: Mapping[str, Any]) -> str:
-    train = record["data"]["train"]
-    seen = "the hypothesis alone" if config.view == "hypothesis" else "premise and hypothesis"
-    where = f" {train['config']}" if train["config"] else ""
-    base = f"`{config.model}`" if _is_on_hub(config) else "A local encoder"
-    return (
-        f"{base}, fine-tuned on {record['n_train']:,} rows of {train['name']}{where}; it reads "
-        f"{seen}. Trained and tested with [nlihub](https://pypi.org/project/nlihub)."
-    )
-
-
-def _usage(config: RunConfig, name: str) -> str:
-    given = (
-        '"A hypothesis."'
-        if config.view == "hypothesis"
-        else '{"text": "A premise.", "text_pair": "A hypothesis."}'
-    )
-    return (
-        "```python\nfrom transformers import pipeline\n\n"
-        f'classify = pipeline("text-classification", model="{name}")\n'
-        f"print(classify({given}))\n```"
-    )
 
 
 def _settings(config: RunConfig, record: Mapping[str, Any]) -> Iterator[list[Any]]:

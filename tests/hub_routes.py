@@ -68,7 +68,7 @@ def refusal(status, path, has_token):
         return Refusal(404, "Entry not found", "EntryNotFound")
     if status == 404 and of_repository:
         return Refusal(404, "Repository not found", "RepoNotFound")
-    if status == 429:  # huggingface_hub 0.34 reads none of these headers
+    if status == 429:
         limits = {"RateLimit": '"api";r=0;t=1', "RateLimit-Policy": '"fixed window";"api";q=9;w=9'}
         return Refusal(429, "Too many requests.", headers={"Retry-After": "1"} | limits)
     return Refusal(status, http.HTTPStatus(status).phrase)
@@ -103,16 +103,10 @@ class Call:
         """Whether a part of the query is true."""
         return self.query.get(name, ["false"])[0].lower() in ("true", "1")
 
-    def refuse_others(self, namespace=None):
-        """Nobody but our user writes, and nobody to forbidden namespaces.
-
-        Raises:
-            Refusal: With 401 or 403.
-        """
+    def refuse_others(self):
+        """Refuse to write for anybody but our user."""
         if not self.is_known:
             raise refusal(401, self.path, self.has_token)
-        if namespace in self.hub.forbidden:
-            raise refusal(403, self.path, has_token=True)
 
     def repo(self, kind, name, *, writes=False):
         """The repository.
@@ -120,14 +114,11 @@ class Call:
         Raises:
             Refusal: It is not there, or not to be seen or written to.
         """
-        repo, namespace = self.hub.repos.get(_KINDS.get(kind, kind) + name), name.split("/")[0]
-        is_public = repo is not None and not repo.private
-        if not self.is_known and (writes or not is_public):
-            raise refusal(401, self.path, self.has_token)
-        if repo is None or (repo.private and namespace in self.hub.forbidden):
+        repo = self.hub.repos.get(_KINDS.get(kind, kind) + name)
+        if writes or repo is None or repo.private:
+            self.refuse_others()
+        if repo is None:
             raise Refusal(404, "Repository not found", "RepoNotFound")
-        if writes:
-            self.refuse_others(namespace)
         return repo
 
     def commit(self, repo, revision):
@@ -171,7 +162,7 @@ def _create(call):
     if kind == "spaces" and not asked.get("sdk"):
         raise Refusal(400, "A Space needs an sdk.")
     namespace = asked.get("organization") or call.hub.user
-    call.refuse_others(namespace)
+    call.refuse_others()
     key = f"{_KINDS[kind]}{namespace}/{asked['name']}"
     url = f"{call.hub.url}/{key}"
     if key in call.hub.repos:
@@ -280,7 +271,6 @@ def _tag(call, kind, name, revision):
     if asked["tag"] in repo.tags:
         raise Refusal(409, "Tag reference exists already.")
     repo.tags[asked["tag"]] = commit
-    repo.tag_messages[asked["tag"]] = asked.get("message", "")
     return answer({})
 
 
@@ -362,8 +352,6 @@ def _commit(call, kind, name, revision):
                 message = f"A file with this name doesn't exist: {path}"
                 raise Refusal(404, message, "EntryNotFound")
             del files[path]
-        elif line["key"] == "deletedFolder":
-            files = {p: d for p, d in files.items() if not p.startswith(f"{path.rstrip('/')}/")}
     commit = repo.add(files, header["summary"])
     url = f"{call.hub.url}/{repo.name}/commit/{commit.oid}"
     return answer({"success": True, "commitOid": commit.oid, "commitUrl": url, "hookOutput": ""})
@@ -399,7 +387,7 @@ def _resolve(call, kind, name, revision, path):
 def _found(call, slug):
     """The collection of a slug, of which the end counts; whoever asks is to write to it."""
     namespace, _, name = slug.partition("/")
-    call.refuse_others(namespace)
+    call.refuse_others()
     collection = call.hub.collections.get(name.rpartition("-")[2])
     if collection is None or collection.namespace != namespace:
         raise Refusal(404, "Collection not found")
@@ -431,7 +419,7 @@ def _described(collection):
 def _create_collection(call):
     asked, hub = call.json(), call.hub
     namespace, description = asked.get("namespace") or hub.user, asked.get("description", "")
-    call.refuse_others(namespace)
+    call.refuse_others()
     for known in hub.collections.values():
         if (known.namespace, known.title) == (namespace, asked["title"]):
             raise Refusal(409, "This collection already exists.", slug=known.slug)

@@ -65,7 +65,6 @@ class Hub(ThreadingHTTPServer):
         requests: Methods and paths of all requests, in their order.
         token: Of our user. Who writes or reads what is private without it is refused.
         user: Our user's name.
-        forbidden: Namespaces our user may not write to, and whose private repositories are hidden.
         hang_s: How long a request that is to hang does so, unless the server stops before.
     """
 
@@ -77,7 +76,7 @@ class Hub(ThreadingHTTPServer):
         self.url = f"http://127.0.0.1:{self.server_port}"  # for HF_ENDPOINT
         self.repos, self.collections, self.blobs = {}, {}, {}
         self.faults, self.requests = [], []
-        self.token, self.user, self.forbidden = "hf_secret", "someone", set()
+        self.token, self.user = "hf_secret", "someone"
         self.signature, self.hang_s = secrets.token_hex(8), 60
         self.lock, self.stopped = threading.RLock(), threading.Event()
 

@@ -31,14 +31,13 @@ class Commit:
 
 @dataclass
 class Repo:
-    """A repository: its commits on main, the newest last, and its tags with their messages."""
+    """A repository: its commits on main, the newest last, and its tags."""
 
     name: str
     private: bool = False
     sdk: str | None = None
     commits: list[Commit] = field(default_factory=list)
     tags: dict[str, Commit] = field(default_factory=dict)
-    tag_messages: dict[str, str] = field(default_factory=dict)
 
     def __post_init__(self):
         self.add({}, "initial commit")

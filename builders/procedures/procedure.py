@@ -63,15 +63,15 @@ class About:
     """What its maker says of a dataset, apart from its name."""
 
     pretty_name: str | None = None
-    """Its name in prose; by default made of its name."""
+    """Name in prose; by default, the name with capitals and spaces."""
     license: str = "other"
-    """Its licence: apache-2.0, mit, cc-by-4.0, cc-by-sa-4.0 or other, that of the material."""
+    """Licence: apache-2.0, mit, cc-by-4.0, cc-by-sa-4.0, or other (as the sources)."""
     copyright: str | None = None
-    """The line that the licence asks to keep; by default names no person."""
+    """Copyright line of the licence; by default, it names the authors of the sources."""
     citation: Path | None = None
-    """File with its BibTeX; by default an entry that cites the procedure."""
+    """BibTeX file; by default, an entry that cites the procedure."""
     language: str = "en"
-    """Code of its language."""
+    """Language code."""
 
     def declare(self, name: str, material: str, credit: str) -> Declared:
         """Return all that is said of the dataset, filled in where its maker says nothing.
@@ -114,7 +114,7 @@ class Recipe:
     """What the rows of a procedure depend on, besides the material that they are made from."""
 
     seed: Annotated[int, Parameter(group="Random choices")] = 1
-    """Decides every random choice."""
+    """Random seed."""
 
     def parameters(self) -> Mapping[str, Any]:
         """Return the recipe as plain values, for the manifest."""

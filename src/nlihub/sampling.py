@@ -17,21 +17,11 @@ from .builders.procedures.patterns.sample_files import (
     write_upstream_json,
 )
 from .builders.procedures.patterns.sampling import Text, sample_bank
-from .builders.versions.open import (
-    PathLike,
-    build_options,
-    find_folder,
-    refuse_sources,
-)
+from .builders.versions.open import PathLike, build_options, find_folder, refuse_sources
 from .loaders.atomic_write import whole_file
 from .loaders.corpora.patterns.pattern_bank import find_pattern_bank, scan_pattern_bank
 from .loaders.corpora.patterns.records import PatternBank
-from .loaders.errors import (
-    BankError,
-    Defect,
-    UnknownNameError,
-    UsageError,
-)
+from .loaders.errors import BankError, Defect, UnknownNameError, UsageError
 from .loaders.paths import local_path
 
 
@@ -51,8 +41,8 @@ def sample(
     """Draw fresh problems from a pattern bank: an evaluation set that no model has seen.
 
     Texts that the released dataset or the bank's hand-written examples contain are left out. The
-    text defects of SpaceNLI's
-    release are mended; every mend is counted, and listed in a file beside the output.
+    text defects of SpaceNLI's release are mended; every mend is counted, and listed in a file
+    beside the output.
 
     Args:
         name: A dataset made of patterns, or a folder with a bank of your own (an XML and a YAML
@@ -154,15 +144,8 @@ def export(
         known_defects=defects,
         num_proc=check_num_proc(num_proc),
     )
-    command = OFFICIAL_COMMAND
-    if (
-        builder is None
-        or builder.SPEC.name != "spacenli"
-        or config != official
-        or patterns
-        or categories
-    ):
-        shown = builder.SPEC.name if builder is not None else Path(name).name
+    command, shown = OFFICIAL_COMMAND, Path(name).name if builder is None else builder.SPEC.name
+    if builder is None or shown != "spacenli" or config != official or patterns or categories:
         words = [f"nlihub export {shown} --format upstream-json --seed {config.seed}"]
         words += [f"--per-pattern {config.per_pattern}"]
         words += [f"--patterns {','.join(patterns)}"] * bool(patterns)

@@ -39,9 +39,7 @@ def test_names_are_completed(tmp_path):
         "nlihub score --thr": "--thresholds",
         "nlihub construct papers NAME --within ": "paragraph section",
         "nlihub show ": " ".join(nlihub.list_datasets()),
-        "nlihub build scinli m": "mismatched mscinli",
         "nlihub baseline finetune --preset scinli-b": "scinli-bert scinli-bilstm",
-        "nlihub reproduce bionli/figure-": "bionli/figure-1 bionli/figure-2",
     }
     path = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
     command = ["bash", "-c", COMPLETE, "complete", script, *expected]

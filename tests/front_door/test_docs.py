@@ -17,12 +17,13 @@ from functools import cache
 from pathlib import Path
 from unittest import mock
 
+import datasets
 import pytest
 from abstract_corpus import write_abstracts
 from command_line import leaf_commands
 from conftest import ROOT
 from nlihub.builders.core.registry import get_builder
-from nlihub.builders.versions.card import fill_blocks, read_blocks
+from nlihub.builders.versions.card import fill_blocks
 from nlihub.builders.versions.packaged_card import CardCheck, check_card
 from nlihub.loaders.errors import SchemaError
 from paper_corpus import make_papers, write_lines
@@ -71,6 +72,19 @@ def run_blocks(page, *, commands):
     return names
 
 
+@pytest.fixture(scope="module")
+def caches(tmp_path_factory):
+    """The folder of the caches that the pages share."""
+    return tmp_path_factory.mktemp("caches")
+
+
+@pytest.fixture
+def few_problems(caches, fewer_problems, monkeypatch):
+    """Build open_spacenli with fewer problems, in caches of its own."""
+    monkeypatch.setenv("NLIHUB_CACHE", str(caches / "nlihub"))
+    monkeypatch.setattr(datasets.config, "HF_DATASETS_CACHE", caches / "hf")
+
+
 #: Pages that import evaluate, and with it transformers; their Python runs in the second tier.
 _SLOW = {"docs/guides/evaluate.md"}
 
@@ -79,9 +93,9 @@ _SLOW = {"docs/guides/evaluate.md"}
     "page",
     [page for page in PAGES if "```python" in PAGES[page].read_text() and page not in _SLOW],
 )
-def test_the_python_of_a_page_runs(page, built, tmp_path, monkeypatch):
+def test_the_python_of_a_page_runs(page, small, few_problems, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    Path("built").symlink_to(built.parent)
+    Path("built").symlink_to(small.parent)
     assert run_blocks(page, commands=False)
 
 
@@ -161,6 +175,7 @@ def test_packaged_cards_are_up_to_date():
         assert bool(found.unchecked) == nlihub.describe(name)["needs_download"]
 
 
+@pytest.mark.slow
 def test_the_packaged_card_of_spacenli_is_up_to_date(official):
     assert check_card("spacenli", folder=official) == CardCheck((), ())
 
@@ -170,16 +185,12 @@ def test_the_packaged_card_of_scinli_is_up_to_date(scinli_release):
     assert found == CardCheck((), ())
 
 
-def test_a_stale_card_is_told(monkeypatch, capsys):
+def test_an_unknown_block_is_refused():
+    with pytest.raises(SchemaError, match="unknown block 'x'"):
+        fill_blocks("a\n<!-- nlihub:begin x -->\nold\n<!-- nlihub:end x -->\nb\n", {})
+
+
+def test_a_stale_card_is_told(monkeypatch):
     spec = get_builder("bionli").SPEC
     monkeypatch.setitem(spec.__dict__, "citation", spec.citation.replace("2022", "2023"))
     assert check_card("bionli").stale == ("citation",)
-
-
-def test_blocks():
-    card = "a\n<!-- nlihub:begin x -->\nold\n<!-- nlihub:end x -->\nb\n"
-    assert read_blocks(card) == {"x": "old"}
-    filled = fill_blocks(card, {"x": "new", "y": "unused"})
-    assert filled == "a\n<!-- nlihub:begin x -->\nnew\n<!-- nlihub:end x -->\nb\n"
-    with pytest.raises(SchemaError, match="unknown block 'x'"):
-        fill_blocks(card, {})

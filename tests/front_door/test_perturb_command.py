@@ -3,13 +3,12 @@
 import doctest
 import importlib
 import json
-import re
 
 import pytest
 from abstract_samples import BODY, ENTITIES, bioc, bioc_xml, json_lines, pubtator
 from command_line import run_command
-from conftest import ROOT, shared_data
-from nlihub.loaders.errors import CorpusError, SourceNotFoundError, UnknownNameError, UsageError
+from conftest import shared_data
+from nlihub.loaders.errors import CorpusError, UsageError
 
 import nlihub
 
@@ -91,48 +90,6 @@ def test_every_format_gives_the_same(write):
         assert set(told.values()) == {(1,)}  # the mechanism, and why the others were not made
 
 
-def test_a_record_needs_no_supporting_set(write):
-    for supporting in ({}, {"supporting_set": []}, {"supp_set": ""}):
-        path = write(json_lines({"id": "a-1", "conclusion": MARKED, **supporting}))
-        found = lines(run(path, "--strategies", "SEN,SEP,VNeg,LPR").stdout)
-        assert [line["id"] for line in found] == ["a-1-SEN", "a-1-SEP", "a-1-VNeg", "a-1-LPR"]
-        assert {line["premise"] for line in found} == {""}
-
-
-def test_an_output_file_and_the_counts_in_json(write, tmp_path):
-    path = write(json_lines({"id": 1, "conclusion": MARKED}, {"id": 2, "conclusion": "<re> A"}))
-    output = tmp_path / "made" / "out.jsonl"
-    done = run(path, "--strategies", "SEN,SN", "--output", output, "--json")
-    counts = json.loads(done.stdout)
-    assert counts["n_mechanisms"] == 1
-    assert counts["made"] == {"SEN": 1, "SN": 0}
-    assert counts["refused"] == {"SEN": {}, "SN": {"no number in the conclusion": 1}}
-    (skipped,) = counts["skipped"]
-    assert (skipped["line"], skipped["pmid"], skipped["reason"]) == (2, "2", "broken markers")
-    done = run(path, "--strategies", "SEN,SN", "--output", output)
-    assert done.stdout == f"{output}: 1 negatives of 1 mechanisms\n"
-    assert lines(done.stderr.split("nlihub")[0] or output.read_text())[0]["id"] == "1-SEN"
-    assert [p.name for p in output.parent.iterdir()] == ["out.jsonl"]
-
-
-def test_all_ways_and_a_limit(write):
-    conclusion = "<re> Foxin <er> inhibits <el> henase <le> by 20%."
-    supporting = ["Hens lost 30%, 40% or 60%."]
-    path = write(json_lines({"id": 1, "conclusion": conclusion, "supporting_set": supporting}))
-
-    def ids(*options):
-        return [line["id"] for line in lines(run(path, "--strategies", "SN", *options).stdout)]
-
-    assert ids() == ids("--limit", 1) == ["1-SN"]
-    assert ids("--limit", 2) == ids("--all", "--limit", 2) == ["1-SN", "1-SN-2"]
-    assert ids("--all") == ["1-SN", "1-SN-2", "1-SN-3"]
-    several = {
-        tuple(line["detail"] for line in lines(run(path, "--strategies", "SN", "--seed", n).stdout))
-        for n in range(6)
-    }
-    assert len(several) > 1
-
-
 def test_a_pool_and_antonyms_of_ones_own(write):
     record = {"id": 1, "conclusion": MARKED, "regulator_type": "Gene"}
     path = write(json_lines(record))
@@ -144,45 +101,40 @@ def test_a_pool_and_antonyms_of_ones_own(write):
     ]  # fmt: skip
 
 
-def test_the_pool_is_that_of_the_files_whatever_their_order(write):
-    def file(numbers):
-        text = "<re> A{} <er> inhibits <el> B <le>."
-        about = {"regulator_type": "Gene"}
-        records = [{"id": n, "conclusion": text.format(n), **about} for n in numbers]
-        return write(json_lines(*records), f"{numbers}.jsonl")
+def test_all_ways_and_a_limit(write):
+    conclusion = "<re> Foxin <er> inhibits <el> henase <le> by 20%."
+    supporting = ["Hens lost 30%, 40% or 60%."]
+    path = write(json_lines({"id": 1, "conclusion": conclusion, "supporting_set": supporting}))
 
-    files = file([0, 1]), file([2, 3])
-    one, other = (run(*order, "--strategies", "SREO").stdout for order in (files, files[::-1]))
-    assert sorted(one.splitlines()) == sorted(other.splitlines())
-    assert len(one.splitlines()) == 4
+    def made(key, *options):
+        return [line[key] for line in lines(run(path, "--strategies", "SN", *options).stdout)]
+
+    assert made("id") == ["1-SN"]
+    assert made("id", "--limit", 2) == ["1-SN", "1-SN-2"]
+    assert made("id", "--all") == ["1-SN", "1-SN-2", "1-SN-3"]
+    assert len({tuple(made("detail", "--seed", n)) for n in range(6)}) > 1
+
+
+def test_the_pool_has_the_entities_of_all_files(write, tmp_path):
+    folder = tmp_path / "files"
+    folder.mkdir()
+    about = {"regulator_type": "Gene"}
+    for numbers in ((0, 1), (2, 3)):
+        texts = {n: f"<re> A{n} <er> inhibits <el> B <le>." for n in numbers}
+        records = [{"id": n, "conclusion": text, **about} for n, text in texts.items()]
+        write(json_lines(*records), f"files/{numbers[0]}.jsonl")
+    of_folder = run(folder, "--strategies", "SREO").stdout.splitlines()
+    files = sorted(folder.iterdir(), reverse=True)
+    assert sorted(of_folder) == sorted(run(*files, "--strategies", "SREO").stdout.splitlines())
+    assert len(of_folder) == 4
 
 
 def test_conclusions_of_abstracts(write):
     path = write(pubtator(body=BODY.replace("We conclude", "These data suggest")), "a.txt")
-    for options in (["--phrase-sets", "all"], ["--phrase-sets", "paper,results"]):
-        assert run(path, "--strategies", "SEN", *options).returncode == 0
-    for options in ([], ["--phrase-sets", "paper"]):
-        done = run(path, "--strategies", "SEN", *options)
-        assert (done.returncode, done.stdout) == (1, "")
-        assert f"{path}:1 (pmid 7): no conclusion phrase: expected a phrase of paper" in done.stderr
-
-
-def test_the_order_of_the_entities(write):
-    body = BODY.replace("foxin inhibits henase", "foxin next to henase")
-    assert body != BODY
-    path = write(pubtator(body=body), "a.txt")
-    done = run(path, "--strategies", "SREO")
-    assert done.returncode == 1
-    assert "direction not told" in done.stderr
-    done = run(path, "--strategies", "SEN", "--by-order")
-    assert "does not plainly state that one entity acts on the other" in done.stderr
-
-
-def test_the_record_of_the_guide(write):
-    guide = (ROOT / "docs" / "guides" / "perturb.md").read_text(encoding="utf-8")
-    (record,) = re.findall(r"```json .*\n(.*\"id\".*<re>.*\n)```", guide)
-    done = run(write(record))
-    assert [line["strategy"] for line in lines(done.stdout)] == ["SEN", "SEP", "VNeg", "SN", "LPR"]
+    assert run(path, "--strategies", "SEN", "--phrase-sets", "paper,results").returncode == 0
+    done = run(path, "--strategies", "SEN", "--phrase-sets", "paper")
+    assert (done.returncode, done.stdout) == (1, "")
+    assert f"{path}:1 (pmid 7): no conclusion phrase: expected a phrase of paper" in done.stderr
 
 
 # ---- What is wrong.
@@ -218,14 +170,6 @@ def test_all_that_is_wrong_is_told_by_file_and_line(write):
     counts = table(done.stderr)
     assert counts["mechanisms"] == (2,)
     assert sum(n for what, (n, *_) in counts.items() if "skipped" in what or "no mech" in what) == 7
-
-
-def test_what_is_skipped_is_cut_short(write):
-    records = [{"id": n, "conclusion": MARKED if n == 0 else "none"} for n in range(13)]
-    done = run(write(json_lines(*records)), "--strategies", "SEN")
-    assert done.stderr.count("nlihub: skipped") == 10
-    assert "nlihub: and 2 more" in done.stderr
-    assert table(done.stderr)["record skipped: broken markers"] == (12,)
 
 
 #: Arguments, and what is said of them.
@@ -264,17 +208,26 @@ def test_exit_codes_and_messages(write, tmp_path, arguments):
     assert len(list(tmp_path.iterdir())) == 3
 
 
-def test_a_folder_gives_its_files(write, tmp_path):
-    for name in ("b.jsonl", "a.jsonl", "notes.md"):
-        write(json_lines({"id": name, "conclusion": MARKED}), name)
-    done = run(tmp_path, "--strategies", "SEN")
-    assert [line["pmid"] for line in lines(done.stdout)] == ["a.jsonl", "b.jsonl"]
+def test_what_is_skipped_is_counted_and_cut_short(write, tmp_path):
+    records = [{"id": n, "conclusion": "none" if n else MARKED} for n in range(13)]
+    output = tmp_path / "made" / "out.jsonl"
+    done = run(write(json_lines(*records)), "--strategies", "SEN,SN", "--output", output, "--json")
+    assert done.stderr.count("nlihub: skipped") == 10
+    assert "nlihub: and 2 more" in done.stderr
+    assert table(done.stderr)["record skipped: broken markers"] == (12,)
+    counts = json.loads(done.stdout)
+    assert (counts["n_mechanisms"], counts["made"]) == (1, {"SEN": 1, "SN": 0})
+    assert counts["refused"] == {"SEN": {}, "SN": {"no number in the conclusion": 1}}
+    skipped = counts["skipped"][0]
+    assert (skipped["line"], skipped["pmid"], skipped["reason"]) == (2, "1", "broken markers")
+    assert [(line["id"], line["premise"]) for line in lines(output.read_text())] == [("0-SEN", "")]
+    assert [p.name for p in output.parent.iterdir()] == ["out.jsonl"]
 
 
 # ---- From Python.
 
 
-def test_a_sentence_and_a_mechanism_with_everything():
+def test_a_sentence_and_a_mechanism_with_everything(tmp_path):
     api = nlihub.perturbation
     found = api.perturb(MARKED, ["SEN", api.Negate()], seed=3)
     assert list(found.made) == ["SEN", "VNeg"]
@@ -287,21 +240,10 @@ def test_a_sentence_and_a_mechanism_with_everything():
     one = api.Mechanism.of(MARKED, supporting, pmid="7", regulator_type="Gene", mentions=mentions)
     found = api.perturb(one, ["SRE", "SREO"], pool=api.EntityPool({"Gene": ["dogin"]}))
     assert [made.detail for made in found.made.values()] == ["foxin -> wolfin", "foxin -> dogin"]
-
-
-def test_wrong_use_from_python(write, tmp_path):
-    perturb, perturb_all = nlihub.perturbation.perturb, nlihub.perturbation.perturb_all
-    perturb_files, out = nlihub.perturbation.perturb_files, tmp_path / "out"
-    for error, message, call in (
-        (UsageError, "broken markers: expected", lambda: perturb("<re> A <er> works.")),
-        (UnknownNameError, "Did you mean 'SEN'", lambda: perturb(MARKED, ["sen"])),
-        (UsageError, "0 negatives", lambda: perturb_all(MARKED, limit=0)),
-        (SourceNotFoundError, "no file", lambda: perturb_files(tmp_path / "no", out)),
-        (UsageError, "0 negatives", lambda: perturb_files(write(""), out, limit=0)),
-        (CorpusError, "they are empty", lambda: perturb_files([], out)),
-    ):
-        with pytest.raises(error, match=message):
-            call()
+    with pytest.raises(UsageError, match="broken markers: expected"):
+        api.perturb("<re> A <er> works.")
+    with pytest.raises(CorpusError, match="they are empty"):
+        api.perturb_files([], tmp_path / "out")
 
 
 def test_examples_of_docstrings_run():

@@ -55,14 +55,14 @@ def test_every_function_of_a_task_is_there(folder):
         _ = lm_eval.compute_nothing
 
 
-def test_exemplars_are_never_of_the_test(folder, built):
+def test_exemplars_are_never_of_the_test(folder, small):
     """lm_eval takes them from the test set unless another split is named, which may be empty."""
     for path in folder.glob("*_p?*.yaml"):
         told = read(path)
         assert (told["test_split"], told["fewshot_split"]) == ("test", "shots")
         assert told["fewshot_config"] == {"sampler": "first_n"}
-    assert len(lm_eval.load("open_spacenli", "default", "p1", str(built))["shots"]) == 0
-    assert len(lm_eval.load("open_spacenli", "few_shot", "p1", str(built))["shots"]) == 3
+    assert len(lm_eval.load("open_spacenli", "default", "p1", str(small))["shots"]) == 0
+    assert len(lm_eval.load("open_spacenli", "few_shot", "p1", str(small))["shots"]) == 3
 
 
 NAN, INF = math.nan, math.inf
@@ -81,8 +81,8 @@ def test_likelihoods_without_a_choice_are_unread():
         assert lm_eval.compute_unread([judged["unread"]]) == (label is None)
 
 
-def test_a_run_by_hand(built):
-    docs = lm_eval.load("open_spacenli", "default", "p1", str(built))["test"].select(range(330))
+def test_a_run_by_hand(small):
+    docs = lm_eval.load("open_spacenli", "default", "p1", str(small))["test"].select(range(330))
     task = get_task("open_spacenli")
     likelihoods = [[(-float(label == doc["label"]), False) for label in range(3)] for doc in docs]
     judged = [lm_eval.judge_likelihoods(d, r) for d, r in zip(docs, likelihoods, strict=True)]

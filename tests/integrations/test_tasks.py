@@ -47,15 +47,15 @@ def test_names_that_are_not_there():
     assert (done.returncode, "See nlihub tasks --help" in done.stderr) == (2, True)
 
 
-def test_any_beginning_has_all_patterns_evenly(built):
-    gold = get_task("open_spacenli").load(str(built))
+def test_any_beginning_has_all_patterns_evenly(small):
+    gold = get_task("open_spacenli").load(str(small))
     groups = gold.rows["group"].to_pylist()
     for n in (165, 330, 1000):
         counts = Counter(groups[:n])
         assert (len(counts), max(counts.values()) - min(counts.values())) == (165, n % 165 > 0)
-    again = get_task("open_spacenli", form="p2").load(str(built))
+    again = get_task("open_spacenli", form="p2").load(str(small))
     assert again.rows["id"].equals(gold.rows["id"])  # every form asks the same
-    assert gold.rows.num_rows == len(set(gold.rows["id"].to_pylist())) == 33_000
+    assert gold.rows.num_rows == len(set(gold.rows["id"].to_pylist())) == 3_300
 
 
 def test_labels_take_turns_where_there_are_no_groups():
@@ -76,12 +76,12 @@ def test_groups_with_several_labels_stay_whole():
     assert drawn[:4] != groups[:4] or drawn[4:8] != groups[4:8]
 
 
-def test_where_rows_are(built, releases, tmp_path, monkeypatch):
+def test_where_rows_are(small, releases, tmp_path, monkeypatch):
     task = get_task("open_spacenli", "projective")
-    by_folder = task.load(str(built))
-    assert by_folder.rows.num_rows == 7_200
-    assert task.load(str(built.parent)).rows.equals(by_folder.rows)
-    monkeypatch.setenv("NLIHUB_DATA", str(built))
+    by_folder = task.load(str(small))
+    assert by_folder.rows.num_rows == 720
+    assert task.load(str(small.parent)).rows.equals(by_folder.rows)
+    monkeypatch.setenv("NLIHUB_DATA", str(small))
     assert task.load().rows.equals(by_folder.rows)
     monkeypatch.setenv("NLIHUB_DATA", str(releases / "csv"))  # a folder a dataset
     assert get_task("scinli").load().labels == get_builder("scinli").SPEC.labels
@@ -89,7 +89,7 @@ def test_where_rows_are(built, releases, tmp_path, monkeypatch):
     assert get_task("open_spacenli").load(str(releases)).rows.num_rows  # which needs no sources
     assert get_task("bionli").load(str(releases / "csv" / "bionli")).rows.num_rows > 0
     with pytest.raises(UsageError, match="is a version of open_spacenli, not of scinli"):
-        get_task("scinli").load(str(built))
+        get_task("scinli").load(str(small))
     with pytest.raises(SourceNotFoundError, match=r"expected one, or ORG/NAME@X\.Y\.Z"):
         task.load(str(tmp_path / "nowhere"))
     with pytest.raises(NLIHubError, match=r"test\.(csv|jsonl)"):
@@ -99,18 +99,18 @@ def test_where_rows_are(built, releases, tmp_path, monkeypatch):
         task.load(str(tmp_path))
 
 
-def test_docs_are_the_prompts_of_the_baselines(built):
+def test_docs_are_the_prompts_of_the_baselines(small):
     task = NLITask("open_spacenli", "few_shot", "p2")
-    docs = task.load_docs(str(built))
+    docs = task.load_docs(str(small))
     prompt = get_prompt("p2", LABELS)
-    gold = task.load(str(built)).rows.to_pylist()
+    gold = task.load(str(small)).rows.to_pylist()
     for doc, row in zip(docs["test"][:20], gold, strict=False):
         assert doc["question"] == prompt.question(row["premise"], row["hypothesis"])
         assert doc["choices"] == [prompt.reply(label) for label in LABELS]
         assert doc["reply"] == doc["choices"][row["label"]]
         assert (doc["id"], doc["group"], doc["label"]) == (row["id"], row["group"], row["label"])
         assert all(task.read(reply).label == i for i, reply in enumerate(doc["choices"]))
-    train = NLITask("open_spacenli", "few_shot", "p2")._read(str(built), "train").rows
+    train = NLITask("open_spacenli", "few_shot", "p2")._read(str(small), "train").rows
     shots = draw_exemplars(train, LABELS, 1)
     assert [doc["question"] for doc in docs["shots"]] == [
         prompt.question(shot.premise, shot.hypothesis) for shot in shots
@@ -118,11 +118,11 @@ def test_docs_are_the_prompts_of_the_baselines(built):
     assert [doc["label"] for doc in docs["shots"]] == [0, 1, 2]
 
 
-def test_exemplars_where_there_are_no_training_rows(built):
+def test_exemplars_where_there_are_no_training_rows(small):
     task = get_task("open_spacenli")
-    assert task.load_docs(str(built))["shots"] == []
+    assert task.load_docs(str(small))["shots"] == []
     with pytest.raises(UsageError, match="few_shot has"):
-        task.load_shots(str(built))
+        task.load_shots(str(small))
 
 
 @pytest.mark.parametrize("config", ["default", "human"])

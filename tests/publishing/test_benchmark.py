@@ -10,8 +10,8 @@ from nlihub.publishing.benchmark import eval_file
 
 
 @pytest.fixture(scope="module")
-def manifest(built):
-    return BuiltVersion(built).manifest
+def manifest(small):
+    return BuiltVersion(small).manifest
 
 
 def test_a_task_for_each_config_with_a_test_split(manifest):

@@ -146,16 +146,6 @@ def test_only_splits_that_differ_are_read(write):
     assert diff_versions(old, new).rows == {"default": {**SAME, "train": added}}
 
 
-def test_splits_in_another_order_leave_their_rows_in_order(write):
-    other = {"test": TEST, "train": [*TRAIN, row("h")]}
-    found = diff_versions(write({**BASE, "test": [*TEST, row("x")]}), write(other))
-    assert found.rows["default"] == {
-        "test": SplitDiff(4, 3, removed=("x",)),
-        "train": SplitDiff(4, 5, added=("h",)),
-    }
-    assert found.splits.reordered
-
-
 def with_column(splits, name, value):
     return {split: [{**r, name: value} for r in of_split] for split, of_split in splits.items()}
 
@@ -189,36 +179,6 @@ def test_columns_that_exchange_their_names(write):
     assert found.columns.reordered
     edit = RowEdit("a", ("hypothesis", "premise"))
     assert found.rows == {"default": {"test": SplitDiff(1, 1, edited=(edit,))}}
-
-
-def test_labels_are_compared_by_name(write):
-    of_test = [row("e"), row("f", "entailment"), row("g", "contradiction")]
-    old = write({"train": TRAIN, "test": of_test})
-    of_test[0] = row("e", "entailment")  # which has the id of neutral now
-    new = write(
-        {"train": TRAIN, "test": of_test}, labels=("neutral", "entailment", "contradiction")
-    )
-    found = diff_versions(old, new)
-    moved = {"neutral": (1, 0), "entailment": (0, 1)}
-    assert found.labels == NameChanges((), (), moved, reordered=True)
-    relabelling = Relabelling("e", "neutral", "entailment", ())
-    expected = {**SAME, "test": SplitDiff(3, 3, relabelled=(relabelling,))}
-    assert found.rows == {"default": expected}
-
-
-def test_configs(write):
-    old = write(configs={"default": BASE, "small": {"test": rows("ef")}})
-    edited = {**BASE, "test": [row("e", premise="P"), *rows("fg")]}
-    new = write(configs={"default": edited, "large": {"test": rows("efgh")}})
-    found = diff_versions(old, new)
-    assert found.configs == NameChanges(("large",), ("small",), {}, reordered=False)
-    assert found.splits == NameChanges(("large/test",), ("small/test",), {}, reordered=False)
-    edit = SplitDiff(3, 3, edited=(RowEdit("e", ("premise",)),))
-    assert found.rows == {
-        "default": {**SAME, "test": edit},
-        "large": {"test": SplitDiff(0, 4, added=("e", "f", "g", "h"))},
-        "small": {"test": SplitDiff(2, 0, removed=("e", "f"))},
-    }
 
 
 def test_a_version_that_was_changed_is_refused(small, tmp_path):
@@ -382,28 +342,6 @@ edited:
 moved:
   1: train -> test"""
     )
-
-
-def test_text_without_a_difference_or_examples(write):
-    lines = ["tiny 1.0.0 -> 1.0.0", "  default/train  4 -> 6 rows: 2 added"]
-    lines.append("  default/test   3 rows: no change")
-    found = diff_versions(write(BASE), write({"train": rows("xabcdy"), "test": TEST}))
-    assert show_diff(found, max_examples=0) == "\n".join(lines)
-
-
-def test_the_difference_as_json(write):
-    after = {"train": rows("abd"), "test": [*TEST, row("c", "entailment")]}
-    found = diff_versions(write(BASE), write(after, version="2.0.0"))
-    plain = json.loads(json.dumps(found.as_json()))
-    names = {"added": [], "removed": [], "changed": {}, "reordered": False}
-    moved = {"id": "c", "before": "train", "after": "test"}
-    relabelled = {"id": "c", "before": "neutral", "after": "entailment", "columns": []}
-    of_test = plain.pop("rows")["default"]["test"]
-    assert {name: value for name, value in of_test.items() if value} == {
-        "rows_before": 3, "rows_after": 4, "relabelled": [relabelled], "moved": [moved],
-    }  # fmt: skip
-    whole = {"dataset": "tiny", "before": "1.0.0", "after": "2.0.0"}
-    assert plain == whole | dict.fromkeys(["labels", "columns", "configs", "splits"], names)
 
 
 @pytest.mark.slow

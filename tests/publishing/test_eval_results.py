@@ -36,8 +36,8 @@ main()
 
 
 @pytest.fixture(scope="module")
-def version(built):
-    return BuiltVersion(built)
+def version(small):
+    return BuiltVersion(small)
 
 
 @pytest.fixture(scope="module")
@@ -46,11 +46,11 @@ def benchmark(version):
 
 
 @pytest.fixture(scope="module")
-def person(built, version, tmp_path_factory):
+def person(small, version, tmp_path_factory):
     """Someone for whom a Hub has the version, once as a benchmark and once without that file."""
     files = {
-        path.relative_to(built).as_posix(): path.read_bytes()
-        for path in built.rglob("*")
+        path.relative_to(small).as_posix(): path.read_bytes()
+        for path in small.rglob("*")
         if path.is_file()
     }
     told = eval_file(version.manifest, get_builder("open_spacenli").SPEC)
@@ -141,7 +141,7 @@ def test_what_is_no_result_is_refused(person, version, benchmark, tmp_path):
 
 @pytest.mark.slow
 def test_a_model_is_pushed_with_its_results_on_a_benchmark(
-    person, built, version, benchmark, tmp_path
+    person, small, version, benchmark, tmp_path
 ):
     pytest.importorskip("torch", reason="the extra 'baselines' is not installed")
     from nlihub.baselines.runs.config import HyperParameters, RunConfig
@@ -153,9 +153,9 @@ def test_a_model_is_pushed_with_its_results_on_a_benchmark(
     config = RunConfig(
         "tiny",
         "encoder",
-        (f"{built}/argument_orientation",),
+        (f"{small}/argument_orientation",),
         model=str(tmp_path / "encoder"),
-        train=f"{built}/few_shot:train",
+        train=f"{small}/few_shot:train",
         options=HyperParameters(max_epochs=1, max_length=32),
     )
     [found] = nlihub.baselines.run(config, tmp_path / "runs", on_cpu=True)

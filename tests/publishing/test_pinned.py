@@ -171,8 +171,3 @@ def test_a_damaged_file_in_the_cache_comes_anew(load, user):
     offline = load("1.0", split="test", more=OFFLINE)
     assert offline["error"] == "HubError"
     assert load("1.0", split="test") == first
-
-
-def test_versions_of_what_is_not_there(user):
-    assert "does not exist" in user.run("versions", "someone/else", code=1)
-    assert "expected ORG/NAME@X.Y.Z" in user.run("diff", "toy", "someone/toy@1.0.0", code=2)

@@ -4,14 +4,12 @@ import json
 from importlib import import_module
 
 import pytest
+from command_line import run_command
 from hub_server import Fault
 from hub_store import Repo
 from hub_users import use
-from nlihub.loaders.errors import UsageError
 from nlihub.metrics import METRICS
 from nlihub.publishing.metrics import space_files
-
-import nlihub
 
 #: The version of each metric, which its signatures quote.
 VERSIONS = {
@@ -19,6 +17,7 @@ VERSIONS = {
     for name in METRICS
 }
 OWN = VERSIONS["consistency"]
+PUBLISH = ["publish-metric", "consistency", "--space", "someone/consistency", "--yes"]
 SPACES = [f"spaces/someone/{name}" for name in sorted(METRICS)]
 
 
@@ -32,53 +31,48 @@ def examples():
     return code + "import json; print(json.dumps(signatures))\n"
 
 
-def test_a_metric_is_published(hub, publisher):
-    # Several processes, each with evaluate: the client's, and one that tries the Space out.
-    publisher.run("publish-metric", "consistency", "--space", "someone/consistency", "--yes")
-    assert list(hub.repos["spaces/someone/consistency"].tags) == [f"v{OWN}"]
+@pytest.mark.parametrize(
+    ("name", "space", "expected"),
+    [
+        ("consistence", "a/b", "no metric 'consistence'"),
+        ("consistency", "someone/metric", "expected ORG/consistency"),
+        ("consistency", "someone/consistency", "HF_EVALUATE_OFFLINE is set, so"),
+    ],
+)
+def test_what_could_not_work_is_not_committed(monkeypatch, name, space, expected):
+    if "OFFLINE" in expected:
+        monkeypatch.setenv("HF_EVALUATE_OFFLINE", "1")
+    done = run_command("publish-metric", name, "--space", space, "--yes")
+    assert (done.returncode, expected in done.stderr) == (2, True), done.stderr
 
 
 @pytest.mark.slow
 def test_a_metric_is_published_once(hub, publisher):
-    publish = ["publish-metric", "consistency", "--space", "someone/consistency", "--yes"]
-    assert "no metric 'consistence'" in publisher.run(
-        "publish-metric", "consistence", "--space", "a/b", "--yes", code=2
-    )
-    assert "expected ORG/consistency" in publisher.run(
-        "publish-metric", "consistency", "--space", "someone/metric", "--yes", code=2
-    )
-    said = publisher.run(*publish[:-1], "--dry-run")
+    said = publisher.run(*PUBLISH[:-1], "--dry-run")
     assert "will be made" in said
     assert hub.repos == {}
-    publisher.run(*publish)
+    publisher.run(*PUBLISH)
     repo = hub.repos["spaces/someone/consistency"]
-    answer = json.loads(publisher.run(*publish, "--json"))
+    answer = json.loads(publisher.run(*PUBLISH, "--json"))
     assert answer["was_there"]
     assert len(repo.commits) == 2  # the first is the Hub's own
     repo.tags[f"v{OWN}"].files["consistency.py"] = hub.keep(b"raise ValueError")
-    said = publisher.run(*publish, code=1)
+    said = publisher.run(*PUBLISH, code=1)
     assert f"{OWN} is published already, and is another: consistency.py is another" in said
     versions = json.loads(publisher.run("versions", "someone/consistency", "--space", "--json"))
     assert [version["number"] for version in versions] == [OWN]
 
 
-def test_a_metric_that_could_not_be_tried_out_is_not_committed(monkeypatch):
-    monkeypatch.setenv("HF_EVALUATE_OFFLINE", "1")
-    with pytest.raises(UsageError, match=r"HF_EVALUATE_OFFLINE is set, so .*Unset it"):
-        nlihub.hub.publish_metric("consistency", "someone/consistency")
-
-
 @pytest.mark.slow
 def test_a_metric_that_does_not_work_gets_no_tag(hub, publisher):
-    publish = ["publish-metric", "consistency", "--space", "someone/consistency", "--yes"]
     hub.faults = [Fault("GET", r"resolve/.*consistency\.py", "tear", times=99)]
-    said = publisher.run(*publish, code=1)
+    said = publisher.run(*PUBLISH, code=1)
     assert "is not the metric of this package: it cannot be tried out" in said
     assert said.rstrip().endswith("Run the command again: it goes on where it was.")
     repo = hub.repos["spaces/someone/consistency"]
     assert repo.tags == {}
     hub.faults = []
-    publisher.run(*publish)
+    publisher.run(*PUBLISH)
     assert list(repo.tags) == [f"v{OWN}"]
     assert len(repo.commits) == 2
 
@@ -121,6 +115,7 @@ for names in (["consistency"], ["consistency", "nli_report"]):
 """
 
 
+@pytest.mark.slow
 def test_a_collection_gets_what_it_lacks(hub, publisher):
     for name in ("consistency", "nli_report"):
         hub.repos[f"spaces/someone/{name}"] = Repo(f"spaces/someone/{name}")

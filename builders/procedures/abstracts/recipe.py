@@ -26,16 +26,16 @@ _TRAINING_ROWS = ("one", "pair")
 
 @dataclass(frozen=True)
 class AbstractsRecipe(Recipe, MechanismOptions):
-    """Make conclusions of annotated abstracts and wrong variants of them, as BioNLI does.
+    """Build conclusions of annotated abstracts and wrong variants of them, as BioNLI does.
 
-    The abstracts are PubTator, BioC XML or BioC JSON with entities and relations, or JSON lines of
-    mechanisms; files, folders or archives; plain or compressed. The same abstracts give the same
-    bytes, whatever the number of processes, and the engine.
+    Reads PubTator, BioC XML and BioC JSON with entities and relations, and JSON lines of
+    mechanisms, from files, folders and archives, compressed or not. The same abstracts give the
+    same bytes, whatever the number of processes, and the engine.
 
-    Without a ratio, mechanisms are split as in BioNLI: 9 % are for testing. Those that the draw of
-    training rows leaves out, about 14 %, are for validation.
+    Without a ratio, mechanisms are split as in BioNLI: 9 % for testing; for validation, the about
+    14 % that the draw of training rows leaves out.
 
-    ``generate`` also takes, in Python, an object of your own that writes negatives, such as
+    In Python, ``generate`` also takes an object that writes negatives, such as
     ``nlihub.construct.ModelWriter``.
     """
 
@@ -44,17 +44,17 @@ class AbstractsRecipe(Recipe, MechanismOptions):
     strategies: Annotated[Sequence[str], _NEGATIVES, read_by(parse_names, "S,...")] = NAMES
     """Rule-based strategies to use."""
     balance_negation: Annotated[bool, _NEGATIVES] = False
-    """Leave out negated VNeg until negatives are negated as often as positives: a negation no
-    longer gives the label away."""
+    """Drop negated VNeg negatives until negatives are negated as often as positives, so that a
+    negation does not reveal the label."""
     generate: Annotated[str | Writer | None, _NEGATIVES, read_by(str, "small|MODEL")] = None
-    """Also write GEN and GEN-ND: small trains a small model from scratch; otherwise a pretrained
-    sequence-to-sequence model, trained in five folds (needs nlihub[baselines])."""
+    """Also generate GEN and GEN-ND negatives, with a small model trained from scratch or with a
+    pretrained sequence-to-sequence model, fine-tuned in five folds (needs nlihub[baselines])."""
     models: Annotated[Path | None, _NEGATIVES] = None
-    """With generate: the folder that keeps the models, so that an interrupted run can resume."""
+    """With --generate: folder for the models, from which an interrupted run resumes."""
     ratio: Ratio = None
-    """Shares of train, validation and test; by default those of the paper."""
+    """Shares of train, validation and test; by default, the split of the original paper."""
     training_rows: Annotated[Literal["one", "pair"], SPLITTING] = "one"
-    """Rows of a training mechanism: one, its positive or a negative, as in BioNLI; or pair, its
+    """Rows of each training mechanism. one: the positive or a negative, as in BioNLI; pair: the
     positive and a negative."""
     engine: Annotated[Engine | None, Parameter(parse=False)] = None
     """Works on the abstracts; by default processes of this machine."""

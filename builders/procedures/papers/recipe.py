@@ -151,53 +151,52 @@ def any_blanks(phrase: str, blanks: str) -> str:
 
 @dataclass(frozen=True)
 class PapersRecipe(Recipe):
-    """Make pairs of sentences from papers by distant supervision, as SciNLI and MSciNLI do.
+    """Build sentence pairs from papers by distant supervision, as SciNLI and MSciNLI do.
 
-    The papers are GROBID TEI, S2ORC JSON, JATS, sentence-split XML, plain JSON lines or Parquet;
-    single files, folders or tar archives; plain or compressed. The same papers give the same bytes,
-    whatever the order of files, how they are packed, and the engine.
+    Reads GROBID TEI, S2ORC JSON, JATS, sentence-split XML, plain JSON lines and Parquet from files,
+    folders and tar archives, compressed or not. The same papers give the same bytes, whatever the
+    order of the files, their packing, and the engine.
     """
 
     domain: Annotated[str | None, _PAPERS] = None
-    """Domain of papers that state none."""
+    """Domain of papers that state no domain."""
     metadata: Annotated[Path | None, _PAPERS] = None
     """CSV file with the id, year and domain of papers."""
     linking_phrases: Annotated[Path | None, _PAIRS] = None
     """JSON file with other linking phrases and labels."""
     within: Annotated[Literal["paragraph", "section"], _PAIRS] = "paragraph"
-    """What two adjacent sentences must share."""
+    """Unit that both sentences of an adjacent pair must come from."""
     random_sentences: Annotated[Literal["mscinli", "scinli"], _PAIRS] = "mscinli"
-    """Rule on the random sentences of neutral pairs: none begins with a linking phrase (mscinli);
-    also, two that are both random contain none (scinli)."""
+    """Rule for random sentences of neutral pairs. mscinli: no random sentence begins with a linking
+    phrase; scinli: in addition, pairs of two random sentences contain no linking phrase."""
     longer_phrases: Annotated[Literal["drop", "keep"], _PAIRS] = "drop"
-    """Sentences whose linking phrase begins a longer one, as in 'In contrast to rules': drop them,
-    or keep them as the papers do."""
+    """Drop sentences whose linking phrase is part of a longer one, as in 'In contrast to rules', or
+    keep them, as the papers do."""
     neutral_distance: Annotated[int, _PAIRS] = NEUTRAL_DISTANCE
-    """Least distance in the paper of the two sentences of a neutral pair, in sentences; the papers'
-    own draw only leaves out neighbours."""
+    """Minimum distance between the two sentences of a neutral pair, in sentences; the papers only
+    exclude neighbours."""
     neutral_overlap: Annotated[float, _PAIRS] = 1.0
-    """Largest share of content words, 0 to 1, that the two sentences of a neutral pair may have in
-    common; by default any."""
+    """Maximum share of content words, from 0 to 1, that the sentences of a neutral pair may have in
+    common; by default, no limit."""
     train_years: Annotated[PerDomain[Years] | None, SPLITTING, read_by(parse_years, "A-B,...")] = (
         None
     )
-    """First and last year of the training papers; domains may have their own, as in
+    """First and last year of the training papers, optionally by domain, as in
     2000-2014,neurips=2000-2018."""
     evaluation_years: Annotated[
         PerDomain[Years] | None, SPLITTING, read_by(parse_years, "A-B,...")
     ] = None
-    """First and last year of the others, in the same form."""
+    """First and last year of the validation and test papers, in the same form."""
     validation_share: Annotated[
         PerDomain[float] | None, SPLITTING, read_by(parse_share, "SHARE,...")
     ] = None
-    """Share of the others that are for validation, in the same form; 0.36 by default."""
+    """Share of those papers used for validation, in the same form; default 0.36."""
     ratio: Ratio = None
-    """Shares of train, validation and test; by default those of the paper."""
+    """Shares of train, validation and test; by default, the split of the original paper."""
     per_class: Annotated[Mapping[str, int], SPLITTING, read_by(parse_quotas, "SPLIT=N,...")] = (
         field(default_factory=dict)
     )
-    """By split, how many pairs of each class and domain; by default as many as the smallest class
-    has."""
+    """Pairs of each class and domain, by split; by default, the size of the smallest class."""
     engine: Annotated[Engine | None, Parameter(parse=False)] = None
     """Reads the papers; by default processes of this machine."""
     split_sentences: Annotated[SplitSentences, Parameter(parse=False)] = split_sentences

@@ -15,14 +15,14 @@ _PROBLEMS = Parameter(group="Problems")
 
 @dataclass(frozen=True)
 class PatternsRecipe(Recipe):
-    """Draw problems from the patterns of a bank of yours, as SpaceNLI does from its own.
+    """Sample problems from your own pattern bank, as SpaceNLI does from its bank.
 
-    The bank is a folder with one XML file of patterns and one YAML file, the mini world that fills
-    them. Defects are reported together, by file, line and pattern.
+    A bank is a folder with an XML file of patterns and a YAML file, the mini world that fills them.
+    All defects are reported together, by file, line and pattern.
     """
 
     per_pattern: Annotated[int, _PROBLEMS] = 200
-    """Problems of a pattern; one that has fewer gives all."""
+    """Problems to sample from each pattern, or all if there are fewer."""
     domain: Annotated[str, _PROBLEMS] = "spatial"
     """Domain of the problems."""
 

@@ -43,17 +43,17 @@ app = _app("nlihub", "SciNLI, MSciNLI, BioNLI and SpaceNLI in the Hugging Face e
 app.version = lambda: f"nlihub {nlihub.__version__}"
 app.version_format = "plaintext"
 app.suppress_keyboard_interrupt = False
-app.register_install_completion_command(help="Install completion for your shell.")
-_construct = _app("construct", "Make a dataset of your own by a paper's procedure.", _OWN)
+app.register_install_completion_command(help="Install shell completion.")
+_construct = _app("construct", "Build a dataset of your own by the procedure of a paper.", _OWN)
 _annotate = _app(
     "annotate",
-    "Have people judge the evaluation pairs of a dataset that was built from papers, a sample of "
-    "adversarial negatives or of the problems of each pattern, or code errors of a system.",
+    "Have people judge evaluation pairs built from papers, samples of adversarial negatives or of "
+    "pattern problems, or errors of a system.",
     _OWN,
 )
 _baseline = _app(
     "baseline",
-    "Train and test reference baselines by the papers' protocols, and report on them.",
+    "Train and test baselines by the protocols of the papers, and report on them.",
     _EVALUATION,
 )
 

@@ -20,7 +20,7 @@ class Making:
     output: Output = Path("built")
     num_proc: NumProc = 1
     probe: bool = False
-    """Put on the card what a classifier tells from the hypotheses alone."""
+    """Report on the card how well a classifier predicts the label from the hypothesis alone."""
     as_json: Json = False
 
 
@@ -29,9 +29,9 @@ class CorpusMaking(Making):
     """How a dataset is made of a corpus, which may be large."""
 
     sample: Annotated[float, Parameter(metavar="SHARE")] = 1.0
-    """Share of the files to read: a trial that also says what all would give and take."""
+    """Share of the files to read, for a trial that estimates the size and cost of the whole."""
     spark: bool = False
-    """Work on a Spark cluster."""
+    """Run on a Spark cluster."""
 
 
 def __getattr__(name: str) -> Callable[..., None]:
@@ -43,9 +43,9 @@ def __getattr__(name: str) -> Callable[..., None]:
     making_kind: Any = CorpusMaking if hasattr(recipe_kind, "engine") else Making
 
     def command(
-        name: Annotated[str, Parameter(help="Name of the dataset, snake_case.")],
+        name: Annotated[str, Parameter(help="Name of the dataset, in snake_case.")],
         /,
-        *paths: Annotated[Input, Parameter(help="Files and folders of its material.")],
+        *paths: Annotated[Input, Parameter(help="Source files and folders.")],
         recipe: recipe_kind = recipe_kind(),
         about: About = About(),
         making: making_kind = making_kind(),

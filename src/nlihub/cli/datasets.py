@@ -5,7 +5,7 @@ import re
 import sys
 from dataclasses import asdict, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 from cyclopts import Parameter
 
@@ -13,9 +13,6 @@ from ..builders.core.options import Names
 from ..loaders.errors import UsageError
 from ..loaders.paths import default_cache_dir, local_path
 from .options import Dataset, From, Json, NumProc, Origin, Output, Part, answer, tell
-
-if TYPE_CHECKING:
-    from ..builders.versions.verify import CheckOutcome
 
 
 def list_command(*, as_json: Json = False) -> None:
@@ -31,7 +28,7 @@ def list_command(*, as_json: Json = False) -> None:
 
 
 def show_command(name: Dataset, /, *, as_json: Json = False) -> None:
-    """Show what a dataset declares of itself.
+    """Show configs, labels, columns, metrics, licence and paper of a dataset.
 
     Args:
         name: Name of a dataset.
@@ -64,20 +61,20 @@ def stats_command(
     by: Annotated[Names, Parameter(metavar="COLUMN,...")] = (),
     as_json: Json = False,
 ) -> None:
-    """Measure the statistics of a dataset on its built files: the tables of the papers.
+    """Compute the statistics of a dataset, as in the tables of the papers.
 
-    Rows by split, domain and class; words; overlap; vocabulary of the domains; leakage, repeats; of
-    adversarial negatives, by category, how far they are from their positives.
+    Rows by split, domain and class; words; word overlap; vocabulary by domain; leakage and repeats;
+    for adversarial negatives, the distance from their positives by category.
 
-    --probe warns of labels and categories that the hypothesis alone gives away; it takes up to half
-    a minute, and needs nlihub[baselines].
+    --probe warns of labels and categories that the hypothesis alone reveals; it takes up to half a
+    minute, and needs nlihub[baselines].
 
     Args:
         name: Name of a dataset, or folder of a built version.
         probe: Train a classifier on the hypotheses alone.
-        parser: Count the sentences that parse as S, in at most 5,000 rows, by a CoreNLP server:
-            http://localhost:9000
-        by: Count rows and groups by columns; A+B crosses two.
+        parser: URL of a CoreNLP server, such as http://localhost:9000, to count the sentences that
+            parse as S in up to 5,000 rows.
+        by: Count rows and groups by these columns; A+B crosses two.
     """
     from ..builders.statistics.survey import show_survey, survey
     from ..builders.versions.open import open_version
@@ -110,31 +107,27 @@ def card_command(
     body: bool = False,
     as_page: Annotated[bool, Parameter(name="--open")] = False,
 ) -> None:
-    """Print the card of a dataset, with fresh statistics.
+    """Print the card of a dataset with fresh statistics.
 
-    A dataset that needs sources is measured only with --from; without it the packaged card is
-    printed.
+    Of a dataset that needs source files, the packaged card is printed unless --from gives them.
 
-    --check compares the packaged card with fresh statistics; without the sources, only the blocks
-    that need none. --write fills the same blocks, in a checkout of nlihub.
+    --check compares the packaged card with fresh statistics, and --write fills them in; without
+    source files, both skip the blocks that need them.
 
     Args:
         name: Name of a dataset, or folder of a built version.
         check: Check that the packaged card is up to date.
-        write: Fill the blocks of the card in this checkout.
-        body: Leave out the front matter.
-        as_page: Show it as a page in the browser.
+        write: Fill in the card of this checkout of nlihub.
+        body: Omit the front matter.
+        as_page: Open the card in the browser.
     """
     from ..builders.core.registry import get_builder
     from ..builders.versions.card import declared_card, split_card
     from ..builders.versions.open import open_version
     from ..builders.versions.version import MANIFEST
 
-    if check:
-        _check_card(name, part)
-        return
-    if write:
-        _write_card(name, part)
+    if check or write:
+        (_check_card if check else _write_card)(name, part)
         return
     is_folder = (local_path(name) / MANIFEST).is_file()
     if part.folder is None and not is_folder and not get_builder(name).SPEC.offline:
@@ -223,10 +216,10 @@ def build_command(
 ) -> None:
     """Build named datasets: Parquet files, card and manifest, laid out as on the Hub.
 
-    For a dataset of your own see nlihub construct.
+    To build a dataset of your own, see nlihub construct.
 
     Args:
-        names: The datasets; default all that need no download.
+        names: Datasets; default all that need no download.
     """
     from .. import building
     from ..builders.core.registry import describe, list_datasets
@@ -257,11 +250,11 @@ def verify_command(
     sources: From = None,
     as_json: Json = False,
 ) -> None:
-    """Re-check everything about a built version.
+    """Verify a built version: files, hashes, rows, counts and invariants.
 
     Args:
-        folder: The folder of the version.
-        against_sources: Compare every row with what the sources give.
+        folder: Folder of the version.
+        against_sources: Compare every row with the source files.
     """
     from .. import building
 
@@ -270,10 +263,11 @@ def verify_command(
     def text() -> str:
         lines = []
         for outcome in report.outcomes:
-            if not outcome.ran:
-                continue
-            lines.append(f"{_mark(outcome):8} {outcome.check}")
-            lines += [f"         {finding}" for finding in outcome.findings]
+            if outcome.ran:
+                passed = "note" if outcome.findings else "ok"
+                mark = "FAILED" if not outcome.passed else passed if outcome.applies else "n/a"
+                lines.append(f"{mark:8} {outcome.check}")
+                lines += [f"         {finding}" for finding in outcome.findings]
         if not_run := [outcome.check for outcome in report.outcomes if not outcome.ran]:
             lines.append(f"not run  {len(not_run)} checks that need what failed")
         return "\n".join(lines)
@@ -283,21 +277,13 @@ def verify_command(
         sys.exit(1)
 
 
-def _mark(outcome: "CheckOutcome") -> str:
-    if not outcome.passed:
-        return "FAILED"
-    if not outcome.applies:
-        return "n/a"
-    return "note" if outcome.findings else "ok"
-
-
 def install_command(name: Dataset, /, *, part: Part = Part(), as_json: Json = False) -> None:
     """Make load_dataset("nlihub/NAME", CONFIG) work offline in every project.
 
-    nlihub install metrics does it for evaluate.load("pattern_accuracy") and the others.
+    nlihub install metrics does the same for evaluate.load("pattern_accuracy") and other metrics.
 
     Args:
-        name: Name of a dataset, folder of a built version, or metrics.
+        name: Name of a dataset, folder of a built version, or "metrics".
     """
     from .. import building
 
@@ -306,12 +292,12 @@ def install_command(name: Dataset, /, *, part: Part = Part(), as_json: Json = Fa
 
 
 def new_command(name: str, /, *, as_json: Json = False) -> None:
-    """Start a new dataset in a checkout of nlihub: five files, with TODO where you decide.
+    """Create the five files of a new dataset in a checkout of nlihub, with TODOs to fill in.
 
-    Then: pytest tests/builders/core/test_conformance.py -k NAME lists what is missing.
+    Then pytest tests/builders/core/test_conformance.py -k NAME lists what is missing.
 
     Args:
-        name: A snake_case name.
+        name: Name of the dataset, in snake_case.
     """
     from ..builders.core.new_dataset import write_new_dataset
 

@@ -34,15 +34,15 @@ class ErrorOptions:
     """The draw of errors for people to code."""
 
     errors: PositiveInt | None = None
-    """Draw so many errors into sheets for coders; with --against, of both systems."""
+    """Number of errors to sample into sheets for coders; with --against, errors of both systems."""
     codes: Path | None = None
-    """The coding scheme: a CSV file with the columns code and description."""
+    """Coding scheme: a CSV file with the columns code and description."""
     errors_to: Path | None = None
-    """The folder to make."""
+    """Folder to create for the sheets."""
     errors_by: Annotated[str | None, Parameter(metavar="COLUMN|none")] = None
-    """Balance errors over a column: label (default), category, group, ..."""
+    """Column over which to balance errors: label (default), category, group, ..."""
     coders: PositiveInt | None = None
-    """People who code every error; default 2."""
+    """Number of coders of every error; default 2."""
 
     def plan(self, predictions: Any) -> "Callable[..., ErrorsSample] | None":
         """Check the options before anything is scored; return the draw, None where none is asked.
@@ -116,26 +116,26 @@ def score_command(
 ) -> None:
     """Score predictions with every metric that applies to a dataset.
 
-    A file has the columns id and prediction (a label), and perhaps probability_LABEL for every
-    label. Logs of lm_eval, lighteval and Inspect are read, too. Several systems make a table: every
-    score with its interval, each system tested against the best. Files under one name are the seeds
-    of one system.
+    A file has the columns id and prediction (a label), and optionally probability_LABEL for every
+    label; logs of lm_eval, lighteval and Inspect work too. Several systems give a table with the
+    interval of every score and a test of each system against the best. Several files under one name
+    are seeds of one system.
 
     Args:
-        predictions: CSV, JSONL or Parquet, or logs of a harness; base=a.csv big=b1.csv,b2.csv.
+        predictions: CSV, JSONL or Parquet files, or harness logs: base=a.csv big=b1.csv,b2.csv.
         dataset: Name of a dataset, folder of a built version, or a sample.
-        config: Config; default that of the dataset.
+        config: Config; default the dataset's default.
         split: Split; default test.
         against: Predictions of a second system to compare with.
-        thresholds: Consistency thresholds; default those of the papers.
+        thresholds: Consistency thresholds; default as in the papers.
         confidence_level: Coverage of intervals, e.g. 0.95; default none.
-        resamples: Drawn exchanges in a test of two systems.
-        seed: Seed of the draws in a test and for --errors.
-        per_group: Add the counts of every group.
-        by: Break scores down by columns of the dataset; A+B crosses two.
-        show: Scores that the table of several systems shows, e.g. macro_f1,accuracy.
-        model_labels: Labels in the order of the ids in the predictions.
-        form: Form of the table of several systems.
+        resamples: Resamples in a test of two systems.
+        seed: Random seed of tests and of --errors.
+        per_group: Include the counts of every group.
+        by: Break scores down by these columns of the dataset; A+B crosses two.
+        show: Scores in the table of several systems, e.g. macro_f1,accuracy.
+        model_labels: Labels in the order of the label ids in the predictions.
+        form: Format of the table of several systems.
     """
     from ..baselines.evaluation import score as scores
 
@@ -223,22 +223,22 @@ def plot_command(
     color: Literal["label", "correctness"] | None = None,
     as_json: Json = False,
 ) -> None:
-    """Draw results for a paper: curves and bars of several systems, maps of groups.
+    """Plot results for a paper: curves and bars of several systems, maps of groups.
 
-    patterns takes results of nlihub score --per-group, cartography those of a system with
+    patterns needs results of nlihub score --per-group; cartography needs predictions with
     probabilities.
 
     Args:
-        kind: The picture.
-        results: Files of nlihub score --json.
-        output: A .png, .svg or .pdf file.
-        systems: Names of the systems; default those of the files.
-        start: Threshold at which a curve begins; default 0.
-        threshold: Threshold that categories are shown at; default 0.95.
-        larger_side: Consistency as BioNLI's Figure 2 has it, beside that of a perfect system.
-        by: Breakdown to show; default the only one.
-        score: Score of a breakdown; default the accuracy.
-        color: What cartography shows in color; default the label.
+        kind: Type of plot.
+        results: Output files of nlihub score --json.
+        output: File to write, .png, .svg or .pdf.
+        systems: Names of the systems; default the names of the files.
+        start: Threshold at which curves begin; default 0.
+        threshold: Threshold for categories; default 0.95.
+        larger_side: Plot consistency as in BioNLI's Figure 2, beside a perfect system.
+        by: Breakdown to plot; default the only one.
+        score: Score to plot in a breakdown; default accuracy.
+        color: Value that the colors of cartography show; default label.
     """
     from ..baselines.evaluation.plot import plot
 
@@ -258,15 +258,15 @@ def plot_command(
 
 
 def tasks_command(harness: Literal["lm-eval"] | None = None, /, *, as_json: Json = False) -> None:
-    """List the tasks for evaluation harnesses, or print the folder that lm_eval reads them from.
+    """List the tasks for evaluation harnesses, or print the folder with the tasks for lm_eval.
 
     `lm_eval --include_path "$(nlihub tasks lm-eval)" --tasks NAME`;
-    `lighteval accelerate ARGS NAME --custom-tasks nlihub.integrations.lighteval`. In both NAME_gen
-    is answered by a text, NAME by the likeliest reply. Inspect finds the tasks by itself:
+    `lighteval accelerate ARGS NAME --custom-tasks nlihub.integrations.lighteval`. In both, NAME_gen
+    reads a generated answer, NAME takes the likeliest reply. Inspect finds the tasks by itself:
     `inspect eval nlihub/DATASET -T form=p1`.
 
     Args:
-        harness: Print the folder of its tasks.
+        harness: Harness whose task folder to print.
     """
     from ..integrations import lm_eval
     from ..integrations.tasks import list_tasks
@@ -302,20 +302,20 @@ def reproduce_command(
     output: Annotated[Path | None, Parameter(alias="-o", metavar="FOLDER")] = None,
     as_json: Json = False,
 ) -> None:
-    """Make a table, figure or analysis of the papers, its numbers beside yours.
+    """Reproduce a table, figure or analysis of the papers, with their numbers beside yours.
 
-    Without an ID, list all of them with what can be made of what is at hand.
+    Without an ID, list all entries and whether your files suffice to make them.
 
     Args:
-        name: ID of an entry, as in bionli/table-2; default: list all.
-        paper: List those of scinli, mscinli, bionli or spacenli.
+        name: ID of an entry, such as bionli/table-2; default: list all.
+        paper: List the entries of scinli, mscinli, bionli or spacenli.
         sources: Source files, a built version, runs, results of nlihub score --json, or annotation
             batches; may be repeated.
         predictions: Predictions of a system; may be repeated.
-        config: Config that predictions are of; default that of the dataset.
-        splits: Only these splits.
-        parser: CoreNLP server for parses: http://localhost:9000
-        output: Write Markdown, JSON, and pictures there.
+        config: Config of the predictions; default the dataset's default.
+        splits: Splits; default all.
+        parser: URL of a CoreNLP server, such as http://localhost:9000
+        output: Folder for Markdown, JSON and pictures.
     """
     from ..baselines.reproduction import make
 

@@ -23,22 +23,25 @@ def _list_datasets(_: Any) -> list[str]:
 Dataset = Annotated[str, Parameter(completer=_list_datasets)]
 #: One of the files or folders that a command takes, one or more.
 Input = Annotated[Path, Parameter(required=True)]
-Json = Annotated[bool, Parameter(name="--json", help="Answer in JSON.")]
+Json = Annotated[bool, Parameter(name="--json", help="Print JSON.")]
 From = Annotated[
     Path | None,
     Parameter(
         name="--from",
         metavar="FOLDER",
-        help="Local folder with the source files, or one of them.",
+        help="Local folder with the source files, or a single source file.",
     ),
 ]
 Origin = Annotated[
     Literal["release", "construct"] | None,
-    Parameter(help="From the authors' files, or by the paper's procedure."),
+    Parameter(help="Use the authors' release or the paper's procedure."),
 ]
-Output = Annotated[Path, Parameter(alias="-o", metavar="FOLDER", help="Builds FOLDER/NAME.")]
+Output = Annotated[
+    Path,
+    Parameter(alias="-o", metavar="FOLDER", help="Build into FOLDER/NAME."),
+]
 File = Annotated[Path, Parameter(name="--output", alias="-o", metavar="FILE")]
-NumProc = Annotated[PositiveInt, Parameter(help="Processes to use.")]
+NumProc = Annotated[PositiveInt, Parameter(help="Number of processes.")]
 
 
 @Parameter(name="*")
@@ -48,9 +51,9 @@ class Part:
 
     folder: From = None
     configs: Annotated[Names, Parameter(metavar="C,...")] = ()
-    """Only these configs."""
+    """Configs; default all."""
     splits: Annotated[Names, Parameter(metavar="S,...")] = ()
-    """Only these splits."""
+    """Splits; default all."""
 
 
 def answer(value: Any, as_json: bool, text: Callable[[], str]) -> None:

@@ -2,7 +2,7 @@
 
 import sys
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -29,9 +29,9 @@ class Publishing:
     private: bool = False
     """Create the repository as private."""
     dry_run: bool = False
-    """Only show what would be done."""
+    """Show what would be done, and change nothing."""
     yes: Annotated[bool, Parameter(alias="-y")] = False
-    """Do not ask."""
+    """Do not ask for confirmation."""
     as_json: Json = False
 
 
@@ -49,22 +49,22 @@ def publish_command(
 ) -> None:
     """Publish a version of a dataset to the Hub: one commit, read back, tagged.
 
-    It is first verified and compared with what is published. After an interruption, the same
-    command resumes. Log in with "hf auth login", or set HF_TOKEN.
+    The version is first verified and compared with the published ones. After an interruption, run
+    the same command again. Log in with "hf auth login", or set HF_TOKEN.
 
-    --all publishes every dataset and metric of this package, each after what it needs, and makes a
+    --all publishes every dataset and metric of this package in order of dependency, and creates a
     collection of them.
 
     Args:
         name: Name of a dataset, or folder of a built version.
-        repo: Its repository on the Hub.
-        version: Its version number.
-        everything: All datasets and metrics, and a collection of them.
-        org: With --all: the user or organisation.
-        built: With --all: the output folder of nlihub build.
+        repo: Repository on the Hub.
+        version: Version number.
+        everything: Publish all datasets and metrics, and a collection of them.
+        org: With --all: user or organisation.
+        built: With --all: output folder of nlihub build.
     """
     if everything:
-        if (name, repo, version) != (None, None, None) or replace(part, folder=None) != Part():
+        if (name, repo, version, part.configs, part.splits) != (None, None, None, (), ()):
             raise UsageError(
                 "NAME, --repo, --version, --configs and --splits cannot go with --all."
             )
@@ -88,8 +88,8 @@ def publish_metric_command(
     """Publish a metric as a Space, for evaluate.load("ORG/NAME"): one commit, tried out, tagged.
 
     Args:
-        name: The metric.
-        space: Its Space on the Hub.
+        name: Name of the metric.
+        space: Space on the Hub.
     """
     from ..publishing.metrics import plan_metric
 
@@ -100,22 +100,22 @@ def versions_command(repo: str, /, *, space: bool = False, as_json: Json = False
     """List the published versions of a dataset or a metric.
 
     Args:
-        repo: The repository, ORG/NAME.
+        repo: Repository, ORG/NAME.
         space: The repository is the Space of a metric.
     """
     from .. import hub
 
     found = hub.versions(repo, space=space)
-
-    def text() -> str:
-        if not found:
-            return f"{repo} has no published version"
-        return "\n".join(
-            f"{v.number:10} {v.commit[:8]}  {str(v.date or '')[:10]:10}  {_rows(v.rows)}"
-            for v in found
-        )
-
-    answer([asdict(version) for version in found], as_json, text)
+    lines = []
+    for version in found:
+        counts = [
+            f"{config} {'/'.join(f'{n:,}' for n in splits.values())}"
+            for config, splits in (version.rows or {}).items()
+        ]
+        date = str(version.date or "")[:10]
+        lines.append(f"{version.number:10} {version.commit[:8]}  {date:10}  {'; '.join(counts)}")
+    text = "\n".join(lines) or f"{repo} has no published version"
+    answer([asdict(version) for version in found], as_json, lambda: text)
 
 
 def diff_command(
@@ -124,9 +124,9 @@ def diff_command(
     """Compare two versions row by row: added, removed, relabelled, edited, moved.
 
     Args:
-        old: A published version, ORG/NAME@X.Y.Z, or the folder of a built one.
-        new: The version to compare with it.
-        examples: How many ids to show of each kind.
+        old: Published version, ORG/NAME@X.Y.Z, or folder of a built one.
+        new: Version to compare with it.
+        examples: Number of ids to show for each kind of change.
     """
     from .. import hub
     from ..publishing.diff import show_diff
@@ -141,11 +141,11 @@ def eval_results_command(
     output: Annotated[Path, Parameter(alias="-o", metavar="FOLDER")],
     as_json: Json = False,
 ) -> None:
-    """Write scores of a harness as the page of a model shows them, for "hf upload".
+    """Write harness scores in the format that model pages show, for "hf upload".
 
     Args:
-        logs: Logs of harnesses, of one model.
-        benchmark: The published version that was asked.
+        logs: Harness logs of one model.
+        benchmark: Published version of the dataset.
         output: Folder for .eval_results/NAME.yaml.
     """
     from ..publishing.eval_results import eval_results
@@ -261,12 +261,3 @@ def _summary_as_text(found: "PublishingSummary") -> Iterator[str]:
         yield f"collection: {found.collection}"
     if found.problem:
         yield f"FAILED    collection: {found.problem}"
-
-
-def _rows(rows: dict[str, dict[str, int]] | None) -> str:
-    if not rows:
-        return ""
-    return "; ".join(
-        f"{config} " + "/".join(f"{n:,}" for n in splits.values())
-        for config, splits in rows.items()
-    )

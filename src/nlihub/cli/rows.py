@@ -1,4 +1,4 @@
-"""Commands that make rows alone: wrong conclusions, draws from pattern banks."""
+"""Commands that make rows alone: perturbed conclusions, samples of pattern banks."""
 
 import sys
 from dataclasses import asdict, dataclass
@@ -23,7 +23,7 @@ class Bank:
     """What to draw from; the fields have the names of the arguments of our functions."""
 
     patterns: Annotated[Names, Parameter(metavar="ID,...")] = ()
-    """Ids of patterns; default all."""
+    """Pattern ids; default all."""
     categories: Annotated[Names, Parameter(metavar="CLASS,...")] = ()
     """Inference classes; default all."""
     without_examples: bool = False
@@ -44,23 +44,23 @@ def perturb_command(
     mechanisms: MechanismOptions = MechanismOptions(),
     as_json: Json = False,
 ) -> None:
-    """Make conclusions wrong by BioNLI's rules: each strategy once, or in all ways.
+    """Generate adversarial negatives from conclusions by BioNLI's rules.
 
-    Files hold annotated abstracts, or JSON lines with id, conclusion (with `<re> X <er>` and
+    Files contain annotated abstracts, or JSON lines with id, conclusion (with `<re> X <er>` and
     `<el> Y <le>`) and, for some strategies, supporting_set, regulator_type and regulated_type.
 
-    Counts of what was made, refused and skipped go to stderr; with --output and --json to stdout.
+    Counts go to stderr, or with --output and --json to stdout.
 
     Args:
-        files: PubTator, BioC XML or JSON, or JSON lines.
-        strategies: Of SEN,SEP,SRE,SREO,VNeg,SN,LPR; default all.
-        output: JSON lines; default stdout.
-        seed: Decides every random choice.
-        every: All ways of each strategy, not one.
-        limit: At most so many ways of each strategy.
-        pool: JSON file of entities for SREO, {"Gene": ["TNF", ...], ...}; default those of the
-            files.
-        antonyms: JSON file of terms for LPR, of the form of our antonyms.json.
+        files: PubTator, BioC XML, BioC JSON or JSON lines.
+        strategies: Any of SEN,SEP,SRE,SREO,VNeg,SN,LPR; default all.
+        output: JSON lines file to write; default stdout.
+        seed: Random seed.
+        every: Generate all negatives of each strategy, not one.
+        limit: Maximum number of negatives of each strategy.
+        pool: JSON file of entities for SREO, {"Gene": ["TNF", ...], ...}; default the entities in
+            the files.
+        antonyms: JSON file of antonyms for LPR, in the format of antonyms.json.
     """
     from ..builders.dataflow.report import show_entries
     from ..metrics.rows import show_rows_as_text
@@ -98,14 +98,14 @@ def sample_command(
     include_released: bool = False,
     as_json: Json = False,
 ) -> None:
-    """Draw fresh problems: an evaluation set that no model has seen.
+    """Sample fresh problems: an evaluation set that no model has seen.
 
     Args:
         name: Name of a dataset, or folder of a bank.
-        output: The file to write, .parquet or .jsonl.
-        seed: Seed of the draw.
-        per_pattern: Problems a pattern; -1 takes all.
-        include_released: Allow released problems and examples.
+        output: File to write, .parquet or .jsonl.
+        seed: Random seed.
+        per_pattern: Problems per pattern; -1 for all.
+        include_released: Allow released problems and hand-written examples.
     """
     from .. import sampling
 
@@ -142,14 +142,15 @@ def export_command(
     bank: Bank = Bank(),
     as_json: Json = False,
 ) -> None:
-    """Write a draw as the authors' generator does; by default the released file.
+    """Write a sample in the format of the authors' generator; by default, the released file.
 
     Args:
         name: Name of a dataset, or folder of a bank.
-        output: The JSON file to write.
-        file_format: Format to write.
-        seed: Seed; default that of the release.
-        per_pattern: Problems a pattern; default that of the release, -1 all, 0 examples only.
+        output: JSON file to write.
+        file_format: Output format.
+        seed: Random seed; default as in the release.
+        per_pattern: Problems per pattern; default as in the release; -1 for all, 0 for examples
+            only.
     """
     from .. import sampling
 

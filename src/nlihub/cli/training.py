@@ -40,12 +40,12 @@ Tests = Annotated[
     tuple[str, ...],
     Parameter(name="--test", metavar="ROWS", group="Rows", help="Test rows; may be repeated."),
 ]
-HypothesisOnly = Annotated[bool, Parameter(group="Rows", help="Show the hypothesis alone.")]
+HypothesisOnly = Annotated[bool, Parameter(group="Rows", help="Use the hypothesis alone.")]
 Reference = Annotated[
     bool,
     Parameter(
         group="Training",
-        help="Train as plainly as the papers: padded, fp32, not compiled.",
+        help="Train as in the papers: padded, fp32, not compiled.",
     ),
 ]
 
@@ -57,12 +57,11 @@ class RunOptions:
 
     output: Runs
     preset: Annotated[str | None, Parameter(completer=_list_presets)] = None
-    """A paper's baseline; see nlihub baseline presets."""
+    """Baseline of a paper; see nlihub baseline presets."""
     name: str | None = None
     """Name of the system in reports."""
     seeds: WholeNumbers = ()
-    """Seeds, a run each, or a draw of few shots; default those of the preset, or 1; of few-shot
-    1,2,3."""
+    """Seeds, one run for each; default the preset's, otherwise 1, and 1,2,3 for few-shot."""
     folder: From = None
     as_json: Json = False
 
@@ -73,7 +72,7 @@ class Pretrained:
     """The model to start from; the fields have the names of ``RunConfig``."""
 
     model: str | None = None
-    """A model on the Hub, or a folder."""
+    """Model on the Hub, or folder."""
     revision: str | None = None
     """Revision of a model on the Hub."""
 
@@ -84,9 +83,9 @@ class Head:
     """The head of a classifier; the fields have the names of ``RunConfig``."""
 
     new_head: bool = False
-    """Replace the head of a classifier."""
+    """Replace the classification head of the model."""
     model_labels: Labels = ()
-    """Labels of a classifier by id, if it does not name them."""
+    """Labels of a classifier in the order of their ids, if the model does not name them."""
 
 
 @Parameter(name="*", group="Rows")
@@ -95,14 +94,13 @@ class RowOptions:
     """The rows to train and test on; the fields have the names of ``RunConfig``."""
 
     train: Rows = None
-    """Training rows. A dataset, NAME or NAME/CONFIG, a built folder, or a file of rows; :SPLIT may
-    follow."""
+    """Training rows: a dataset (NAME or NAME/CONFIG), a built folder or a file of rows, optionally
+    with :SPLIT."""
     validation: Annotated[str | None, Parameter(metavar="ROWS|none")] = None
-    """Rows to choose the best epoch on, or the penalty of a probe; default those of the dataset
-    that is trained on, and the last epoch or a fixed penalty where there are none, as for a
-    file."""
+    """Rows to choose the best epoch, or the penalty of a probe; default the validation split of the
+    training dataset. Without validation rows, the last epoch or a fixed penalty is used."""
     n_rows: Annotated[int | None, Parameter(name="--rows", metavar="N")] = None
-    """Draw so many training rows by the seed; default all."""
+    """Number of training rows to sample by the seed; default all."""
     tests: Tests = ()
 
 
@@ -114,7 +112,7 @@ class TrainingOptions:
     learning_rate: float | None = None
     """Learning rate."""
     batch_size: int | None = None
-    """Pairs of a step, over all devices."""
+    """Pairs per step, over all devices."""
     max_epochs: Annotated[int | None, Parameter(name="--epochs")] = None
     """Maximum number of epochs."""
 
@@ -124,7 +122,7 @@ class ValidatedTraining(TrainingOptions):
     """Hyper-parameters of training that compares epochs."""
 
     patience: int | None = None
-    """Epochs without gain before training stops; 0 never stops."""
+    """Epochs without improvement before training stops; 0 disables early stopping."""
 
 
 @Parameter(name="*", group="Training")
@@ -133,9 +131,9 @@ class Length:
     """Limits on the texts of an encoder; the fields have the names of ``HyperParameters``."""
 
     max_length: int | None = None
-    """Maximum number of tokens of a pair."""
+    """Maximum number of tokens per pair."""
     truncation: Literal["longest_first", "only_first"] | None = None
-    """What is cut; only_first: the premise alone."""
+    """Truncation; only_first truncates the premise alone."""
 
 
 @Parameter(name="*", group="Training")
@@ -146,15 +144,15 @@ class Optimization:
     optimizer: Literal["adam", "adamw"] | None = None
     """Optimizer."""
     weight_decay: float | None = None
-    """Weight decay of adamw."""
+    """Weight decay, for adamw."""
     schedule: Literal["constant", "linear"] | None = None
-    """Schedule of the learning rate."""
+    """Learning rate schedule."""
     warmup_steps: int | None = None
-    """Steps of warm-up."""
+    """Number of warm-up steps."""
     n_trained_layers: Annotated[int | None, Parameter(name="--trained-layers")] = None
-    """Number of top layers to train, with the head; default all."""
+    """Number of top layers to train besides the head; default all."""
     lora_rank: Annotated[int | None, Parameter(name="--lora", metavar="RANK")] = None
-    """Train adapters (LoRA) of a rank, and the head."""
+    """Train low-rank adapters (LoRA) of this rank, and the head."""
 
 
 @dataclass(frozen=True)
@@ -162,7 +160,7 @@ class EncoderTraining(Optimization, Length, ValidatedTraining):
     """All hyper-parameters of an encoder."""
 
     special_tokens: Names = ()
-    """Markers that become tokens of their own."""
+    """Markers to add to the vocabulary as tokens."""
 
 
 @Parameter(name="*", group="Computing")
@@ -171,7 +169,7 @@ class Device:
     """Where to compute, and how exactly; the fields have the names of arguments of ``run``."""
 
     precision: Literal["fp32", "bf16"] | None = None
-    """Precision; default bf16 on a GPU."""
+    """Precision; default bf16 on a GPU, otherwise fp32."""
     on_cpu: Annotated[bool, Parameter(name="--cpu")] = False
     """Compute on the CPU, even if there is a GPU."""
 
@@ -181,13 +179,13 @@ class Computing(Device):
     """How to compute, and what to keep of it."""
 
     micro_batch: int | None = None
-    """Pairs in memory at once; changes only rounding and dropout."""
+    """Pairs in memory at once; affects only rounding and dropout."""
     compiled: Annotated[bool | None, Parameter(name="--compile", negative=None)] = None
-    """Compile the model; default: on a GPU, for long training."""
+    """Compile the model; by default, for long training on a GPU."""
     trackers: Annotated[Names, Parameter(name="--track")] = ()
-    """Log to tensorboard, wandb or mlflow, if installed."""
+    """Log to tensorboard, wandb or mlflow."""
     no_checkpoint: bool = False
-    """Remove trained models when a run is done."""
+    """Delete trained models when a run is done."""
 
 
 def quick_command(
@@ -199,13 +197,13 @@ def quick_command(
     folder: From = None,
     as_json: Json = False,
 ) -> None:
-    """Take a quick look at a model on all datasets at hand, in minutes on a CPU.
+    """Try a model on a sample of every available dataset, in minutes on a CPU.
 
-    A classifier is tested as it is, a language model is asked, of another encoder the frozen
-    features are tried. Samples are tested; no paper's baseline is meant.
+    A classifier is tested as it is, a language model is prompted, and of any other encoder the
+    frozen features are probed. The results are not comparable with the papers' baselines.
 
     Args:
-        rows: Test rows of each dataset.
+        rows: Number of test rows per dataset.
         cpu: Compute on the CPU, even if there is a GPU.
     """
     from ..baselines import quick
@@ -240,16 +238,17 @@ def zero_shot_command(
     server: Annotated[str | None, Parameter(metavar="URL", group="Prompt")] = None,
     device: Device = Device(),
 ) -> None:
-    """Test a model that is not trained here: an NLI classifier, or a prompted language model.
+    """Test a model without training: an NLI classifier or a prompted language model.
 
     The classifier's labels are aligned by name. A server's key is read from NLIHUB_API_KEY or
     OPENAI_API_KEY.
 
     Args:
-        model_labels: Labels of a classifier by id, if it does not name them.
-        prompt: Ask a language model, with this form of a prompt.
-        shots_from: Show one exemplar of each class, drawn from these rows.
-        server: Ask an OpenAI-compatible server, such as http://localhost:8000/v1
+        model_labels: Labels of a classifier in the order of their ids, if the model does not name
+            them.
+        prompt: Prompt a language model, with this template.
+        shots_from: Rows from which to draw one exemplar per class.
+        server: URL of an OpenAI-compatible server, such as http://localhost:8000/v1
     """
     from ..baselines.presets import get_preset
     from ..baselines.runs.data import read_run_rows
@@ -293,8 +292,8 @@ def finetune_command(
 ) -> None:
     """Fine-tune a pretrained encoder.
 
-    Without a preset the hyper-parameters follow from the training rows and the model, and are
-    shown. Started again, it resumes.
+    Without a preset, hyper-parameters are chosen from the training rows and the model, and printed.
+    An interrupted run resumes when started again.
     """
     _check_preset(runs.preset, "finetune")
     config = _config_of_options(
@@ -322,13 +321,14 @@ def probe_command(
     folder: From = None,
     as_json: Json = False,
 ) -> None:
-    """Train a linear probe: logistic regression on what a frozen encoder makes of each text.
+    """Train a linear probe: logistic regression on the features of a frozen encoder.
 
-    It says in a minute what an encoder has before any fine-tuning, and does not depend on the seed.
+    It shows in a minute what an encoder encodes before fine-tuning, and does not depend on the
+    seed.
 
     Args:
         name: Name of the system in reports.
-        seeds: Seeds, a run each; default 1.
+        seeds: Seeds, one run for each; default 1.
     """
     runs = RunOptions(output, name=name, seeds=seeds, folder=folder, as_json=as_json)
     config = _config_of_options("probe", runs, rows, pretrained, hypothesis_only=hypothesis_only)
@@ -349,11 +349,11 @@ def few_shot_command(
     reference: Reference = False,
     computing: Computing = Computing(),
 ) -> None:
-    """Fine-tune an encoder on a few problems of every pattern, and test it on the others.
+    """Fine-tune an encoder on a few problems of every pattern, and test it on the rest.
 
     Args:
         dataset: spacenli or open_spacenli.
-        shots: Rows of each pattern; default 0,1,5,10,20.
+        shots: Training problems per pattern; default 0,1,5,10,20.
     """
     from ..baselines.presets import SEEDS, SHOTS, get_preset
 
@@ -390,10 +390,10 @@ def classical_command(
     """Train a model without pretraining: the lexicalized classifier, CBOW, CNN or BiLSTM.
 
     Args:
-        kind: The model.
-        features: Features: bleu, length, overlap, unigrams, bigrams.
-        vectors: Vectors in GloVe's format; default random.
-        num_proc: Processes that count features.
+        kind: Type of model.
+        features: Any of bleu, length, overlap, unigrams, bigrams; default all.
+        vectors: File of word vectors in GloVe's format; default random vectors.
+        num_proc: Number of processes for feature extraction.
     """
     from ..baselines.presets import get_preset
 
@@ -431,11 +431,11 @@ def analyse_command(
 ) -> None:
     """Run an analysis of the papers, such as training on each domain and testing on all.
 
-    Training and test sets of domain-shift and cross-dataset are those of the paper, MSciNLI; --test
-    adds test sets of other datasets with the same labels, such as mismatched.
+    domain-shift and cross-dataset use the training and test sets of the MSciNLI paper; --test adds
+    test sets of other datasets with the same labels, such as mismatched.
 
     Args:
-        kind: The analysis.
+        kind: Type of analysis.
     """
     _check_preset(runs.preset, "finetune")
     if kind in ("domain-shift", "cross-dataset"):
@@ -463,11 +463,11 @@ def run_command(
     folder: From = None,
     as_json: Json = False,
 ) -> None:
-    """Repeat a run from its folder, or do that of a config.
+    """Repeat a run from its folder, or run a config.
 
     Args:
-        config: Folder of a run, or a config.json.
-        seeds: Seeds, a run each; default that of the run.
+        config: Folder of a run, or config.json.
+        seeds: Seeds, one run for each; default the seed of the run.
     """
     from ..baselines.running import rerun_config
 

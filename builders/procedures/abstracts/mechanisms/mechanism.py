@@ -231,11 +231,10 @@ class MechanismOptions:
     """How the conclusion of an abstract is found, and which entity regulates which."""
 
     phrase_sets: Annotated[Sequence[str], FINDING, read_by(parse_names, "SET,...")] = PAPER
-    """Sets of conclusion phrases: paper (those of BioNLI), conclude, results, inference, hedge, or
-    all."""
+    """Sets of conclusion phrases: paper (BioNLI's), conclude, results, inference, hedge, or all."""
     by_order: Annotated[bool, FINDING] = False
-    """Take the entity mentioned first for the regulator where nothing states the direction;
-    otherwise such abstracts are not taken."""
+    """Where nothing states the direction, take the entity mentioned first as the regulator instead
+    of skipping the abstract."""
 
     def rules(self, *, any_length: bool = False) -> MechanismRules:
         """Return how mechanisms are found.

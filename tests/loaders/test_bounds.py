@@ -32,17 +32,14 @@ def read(path: Path):
     return [one for file in find_paper_files([path]) for one in read_papers(file, split_sentences)]
 
 
-@pytest.mark.parametrize("ending", [".tar", ".tar.gz"])
-@pytest.mark.parametrize("is_paper", [True, False])
-def test_a_member_of_a_petabyte(tmp_path, ending, is_paper):
-    member = tarfile.TarInfo("one.xml" if is_paper else "one.pdf.png")
-    member.size = 2**50
-    content = member.tobuf(tarfile.GNU_FORMAT) + b"<PAPER></PAPER>".ljust(512, b"\0")
-    path = tmp_path / f"papers{ending}"
-    path.write_bytes(gzip.compress(content) if ending.endswith("gz") else content)
-    *_, last = read(path)
-    assert isinstance(last, SkippedPaper)
-    assert last.reason == "unreadable"
+def test_a_member_of_a_petabyte(tmp_path):
+    for name, pack in (("one.xml", bytes), ("one.png", gzip.compress)):
+        member = tarfile.TarInfo(name)
+        member.size = 2**50
+        content = member.tobuf(tarfile.GNU_FORMAT) + b"<PAPER></PAPER>".ljust(512, b"\0")
+        (tmp_path / "papers.tar").write_bytes(pack(content))
+        *_, last = read(tmp_path / "papers.tar")
+        assert last.reason == "unreadable"
 
 
 def test_a_tag_that_does_not_end_and_a_long_text(tmp_path):

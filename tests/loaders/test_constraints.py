@@ -33,7 +33,6 @@ def parse(text):
     [
         ("NP1 != NP2", Not(Equal(A, B))),
         ("NP1 == 'the  fox'", Equal(A, Literal("the  fox"))),
-        ("NP1 == 'the fox'", Equal(A, Literal("the fox"))),
         ("not (NP1 == NP2)", Not(Equal(A, B))),
         ("NP1 != NP2 != 'x'", AllOf((Not(Equal(A, B)), Not(Equal(B, Literal("x")))))),
         ('NP1 in ["a", "b"]', AnyOf((Equal(A, Literal("a")), Equal(A, Literal("b"))))),
@@ -66,13 +65,10 @@ def test_accepted_forms(text, expected):
         ("__import__('os').system('touch pwned')", "is not allowed"),
         ("NP1.__class__ == NP2", "is not allowed"),
         ("(lambda: 1)() == NP1", "is not allowed"),
-        ("[x for x in NP1] == NP2", "is not allowed"),
-        ("open('/etc/passwd') in ['a']", "is not allowed"),
         ("NP1 == f'{NP2}'", "is not allowed"),
         ("NP1 in sig[NP2]", "is not allowed"),
         ("NP1 in other['city_pn']", "is not allowed"),
         ("NP1 < NP2", "is not allowed"),
-        ("True", "is not allowed"),
         ("NP1", "is not allowed"),
         ("diff_values([NP1], key=NP2)", "is not allowed"),
         ("diff_values(*[NP1])", "is not allowed"),
@@ -82,10 +78,8 @@ def test_accepted_forms(text, expected):
         ("(NP1,) in sig['town_pn']", "unknown relation 'town_pn'"),
         ("'a' == 'b'", "compares two strings"),
         ("NP1 ==", "cannot be parsed"),
-        ("NP1 == NP2\n; import os", "cannot be parsed"),
         ("NP1 == '\0'", "cannot be parsed"),
         ("(" * 300 + "NP1" + ")" * 300, "cannot be parsed"),
-        ("not " * 40 + "NP1 == NP2", None),
         ("not " * 100 + "NP1 == NP2", "nested more than 50 levels deep"),
         ("NP1 == NP2 # or not\nand NP1 != NP2", "has a '#'"),
         ("not " * 600 + "NP1 == NP2", "longer than 2000 characters"),
@@ -93,12 +87,8 @@ def test_accepted_forms(text, expected):
 )
 def test_everything_else_is_refused(text, expected, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    if expected is None:
+    with pytest.raises(ValueError, match=expected):
         parse(text)
-    else:
-        with pytest.raises(ValueError, match=r".") as e:
-            parse(text)
-        assert expected in str(e.value)
     assert not (tmp_path / "pwned").exists()
 
 
@@ -113,21 +103,12 @@ def test_restrictions():
     found, problems = parse_restrictions(" city(NP1);walk_v(NP1, NP2) ; city( NP1 );\n", WORLD)
     assert found == [Restriction(CITY, ("NP1",))]
     assert problems == ["unknown predicate walk_v/2 in 'walk_v(NP1, NP2)'; did you mean 'walk'?"]
-
-
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
+    # The official bank has one parenthesis too many.
+    assert parse_restrictions("city(NP1))", WORLD) == (found, [])
+    for text, expected in (
         ("walk(NP1,NP2)", "predicate walk/2 is ambiguous: walk_v2, walk_p2"),
         ("city(the fox)", "'the fox' is not a variable"),
-        ("city", "is not of the form name(NP1,NP2)"),
         ("city(NP1) walk(NP1)", "is not of the form name(NP1,NP2)"),
         ("city(NP1,NP2)", "unknown predicate city/2"),
-    ],
-)
-def test_wrong_restrictions(text, expected):
-    assert expected in parse_restrictions(text, WORLD)[1][0]
-
-
-def test_the_one_parenthesis_too_many_of_the_official_bank_is_tolerated():
-    assert parse_restrictions("city(NP1))", WORLD) == ([Restriction(CITY, ("NP1",))], [])
+    ):
+        assert expected in parse_restrictions(text, WORLD)[1][0]

@@ -14,7 +14,6 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
 from ..errors import Defect, ReleaseError
-from . import Oddities
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -24,6 +23,8 @@ _BATCH_ROWS = 4_096
 _MAX_SHOWN = 20
 _MAX_VALUE_CHARS = 80
 
+#: Number of texts, or of columns, by the oddity that they have and keep.
+Oddities = Counter[str]
 #: The oddities of texts that are counted, with an example of their origin.
 _KINDS = {
     "line breaks": r"[\r\n]",

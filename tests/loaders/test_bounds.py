@@ -12,8 +12,7 @@ from nlihub.loaders.corpora.papers.paper import SkippedPaper
 from nlihub.loaders.corpora.papers.read import read_papers
 from nlihub.loaders.corpora.papers.sentences import split_sentences
 from nlihub.loaders.errors import NotDataError, ReleaseError
-from nlihub.loaders.fetching import local
-from nlihub.loaders.fetching.local import unpack
+from nlihub.loaders.fetching.obtain import unpack
 from nlihub.loaders.releases.scinli import LAYOUT
 from nlihub.metrics.inputs.files import read_input_file
 from nlihub.metrics.inputs.problems import MetricInputError
@@ -66,7 +65,7 @@ def test_a_header_of_too_many_columns(tmp_path, names):
 
 
 def test_a_bomb_leaves_nothing_in_the_cache(tmp_path, monkeypatch):
-    monkeypatch.setattr(local, "MAX_UNPACKED_BYTES", 1_000_000)
+    monkeypatch.setitem(unpack.__globals__, "MAX_UNPACKED_BYTES", 1_000_000)
     path = tmp_path / "train.csv.gz"
     path.write_bytes(gzip.compress(bytes(5_000_000)))
     with pytest.raises(NotDataError, match="more than 1,000,000 bytes"):

@@ -15,7 +15,7 @@ from nlihub.loaders import fetching
 from nlihub.loaders.errors import ChecksumError, DownloadError, NLIHubError, NotDataError
 from nlihub.loaders.errors import SourceNotFoundError as NotFound
 from nlihub.loaders.fetching import Source, Variant, list_sources, obtain_all
-from nlihub.loaders.fetching.lock import LOCK_FILE, record_hash
+from nlihub.loaders.fetching.obtain import LOCK_FILE, record_hash
 
 CONTENT = b"".join(b"<pattern id='%d'/>\n" % number for number in range(40_000))  # many chunks
 CHANGED = CONTENT[:-1] + b"!"

@@ -18,7 +18,6 @@ from archives import tar
 from conftest import shared_data
 from hypothesis import given
 from hypothesis import strategies as st
-from memory import growth_of_peak
 from nlihub.loaders.bounds import MAX_RECORD_BYTES
 from nlihub.loaders.corpora.abstracts.abstract import (
     REASONS,
@@ -366,28 +365,6 @@ def test_marking_and_reading_marks():
     marked = mark_entities(text, (12, 19), (0, 5))
     assert marked == "<el> α(2+) <le> calms <re> α(2+)-x <er>."  # noqa: RUF001
     assert read_marked(marked) == (marked, "α(2+)-x", "α(2+)")  # noqa: RUF001
-
-
-@pytest.mark.parametrize("kind", ["pubtator", "xml", "jsonl"])
-@pytest.mark.slow
-def test_memory_does_not_grow_with_the_abstracts(tmp_path, kind):
-    abstracts = [{"body": BODY * 300, "pmid": str(pmid)} for pmid in range(1500)]
-    path = tmp_path / f"a.{kind}"
-    if kind == "pubtator":
-        path.write_text("".join(pubtator(**one) for one in abstracts))
-    else:
-        write = bioc_xml if kind == "xml" else json_lines
-        path.write_text(write(*(bioc(**one) for one in abstracts)))
-    setup = f"""
-        from pathlib import Path
-        from nlihub.loaders.corpora.abstracts.read import cut_file, read_abstracts, read_part
-from nlihub.loaders.corpora.files import find_paper_files
-        abstracts = read_abstracts([Path({str(path)!r})])
-        for _ in range(100):
-            next(abstracts)
-        """
-    grown = growth_of_peak(setup, "assert sum(1 for _ in abstracts) == 1400")
-    assert grown < 12 << 20, grown  # of more than 40 MB of text
 
 
 # Large files, cut into parts: together they give what the whole file gives

@@ -11,7 +11,6 @@ import pyarrow.parquet as pq
 import pytest
 from archives import COMPRESSORS, tar
 from conftest import shared_data
-from memory import growth_of_peak
 from nlihub.loaders.bounds import MAX_RECORD_BYTES, MAX_TAGS, MAX_VALUES
 from nlihub.loaders.corpora.files import find_paper_files
 from nlihub.loaders.corpora.papers.paper import (
@@ -468,37 +467,6 @@ def test_ids_and_years():
         assert parse_year(value) is None
     for name, paper_id in {"x.v2.json": "x.v2", ".xml": ".xml", "x": "x"}.items():
         assert id_from_name(name) == paper_id
-
-
-# Memory
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("kind", ["lines", "archive", "parquet"])
-def test_memory_does_not_grow_with_the_papers(tmp_path, kind):
-    path = tmp_path / "p"
-    record = lines({"id": "a", "sentences": ["A sentence is here."] * 2000})
-    if kind == "parquet":
-        schema = pa.schema({"id": pa.string(), "text": pa.string()})
-        with pq.ParquetWriter(path, schema, use_dictionary=False) as writer:
-            for _ in range(20):  # what does not compress: what is kept of a file is packed
-                texts = [os.urandom(30_000).hex() for _ in range(100)]
-                writer.write_table(pa.table({"id": ["a"] * 100, "text": texts}))
-    else:
-        members = {f"{i}.jsonl": record for i in range(2000)}
-        path.write_bytes(record * 2000 if kind == "lines" else tar(members))
-    setup = f"""
-        from pathlib import Path
-        import pyarrow.parquet
-        from nlihub.loaders.corpora.files import find_paper_files
-        from nlihub.loaders.corpora.papers.read import read_papers
-        [file] = find_paper_files([Path({str(path)!r})])
-        papers = read_papers(file, lambda text: text.split(". "))
-        for _ in range(200):
-            next(papers)
-        """
-    grown = growth_of_peak(setup, "assert sum(1 for _ in papers) == 1800")
-    assert grown < 24 << 20, grown  # of about 100 MB of text
 
 
 # Real papers

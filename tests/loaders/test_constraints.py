@@ -1,4 +1,3 @@
-
 import pytest
 from nlihub.loaders.corpora.patterns.constraints import parse_constraint, parse_restrictions
 from nlihub.loaders.corpora.patterns.records import (

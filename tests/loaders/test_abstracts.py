@@ -19,18 +19,9 @@ from conftest import shared_data
 from hypothesis import given
 from hypothesis import strategies as st
 from nlihub.loaders.bounds import MAX_RECORD_BYTES
-from nlihub.loaders.corpora.abstracts.abstract import (
-    REASONS,
-    UNITS,
-    Abstract,
-    EntityRelation,
-    SkippedAbstract,
-)
-from nlihub.loaders.corpora.abstracts.mechanism_records import (
-    MechanismRecord,
-    mark_entities,
-    read_marked,
-)
+from nlihub.loaders.corpora.abstracts.abstract import REASONS, UNITS, Abstract, EntityRelation
+from nlihub.loaders.corpora.abstracts.abstract import SkippedAbstract as Skipped
+from nlihub.loaders.corpora.abstracts.mechanism_records import mark_entities, read_marked
 from nlihub.loaders.corpora.abstracts.read import cut_file, read_abstracts, read_part
 from nlihub.loaders.corpora.files import find_paper_files
 
@@ -46,7 +37,7 @@ def read(tmp_path):
             paths[-1].write_bytes(content if isinstance(content, bytes) else content.encode())
         found = list(read_abstracts(paths))
         for one in found:
-            if isinstance(one, SkippedAbstract):
+            if isinstance(one, Skipped):
                 assert one.reason in REASONS and one.unit in UNITS and one.detail
             elif isinstance(one, Abstract):
                 assert one.text[one.title_end] == " "
@@ -64,7 +55,7 @@ def only(found):
 
 
 def skips(found):
-    return [(s.line, s.pmid, s.unit, s.reason) for s in found if isinstance(s, SkippedAbstract)]
+    return [(s.line, s.pmid, s.unit, s.reason) for s in found if isinstance(s, Skipped)]
 
 
 FORMATS = {
@@ -160,7 +151,7 @@ def test_broken_lines_are_reported(read):
     assert sorted(skips(found)) == [
         (number, "7", unit, reason) for number, (_, unit, reason) in enumerate(BROKEN_LINES, 10)
     ]
-    [first] = [one for one in found if isinstance(one, SkippedAbstract) and one.line == 10]
+    [first] = [one for one in found if isinstance(one, Skipped) and one.line == 10]
     assert first.detail == "at 1-6 expected 'Foxin', got 'oxin '"
 
 
@@ -256,48 +247,31 @@ def test_files_that_are_not_read(read, tmp_path):
     assert skips(read_abstracts([tmp_path / "none"])) == [(0, None, "file", "unreadable")]
 
 
-# What BioC may have besides
-
-
-def annotation(mention, identifier, offset):
-    place = {"offset": offset, "length": len(mention)}
-    infons = {"type": "Gene", "identifier": identifier}
-    return {"id": "x", "infons": infons, "text": mention, "locations": [place]}
-
-
-def test_passages_of_a_full_text_are_passed_over(read):
-    document = bioc()
+def test_bioc_of_a_full_text_with_an_abstract_in_pieces_and_relations_by_nodes(read):
+    document = bioc(entities=ENTITIES[:2])
     title, body = document["passages"]
     title["infons"] = {"section_type": "TITLE", "type": "front"}
-    body["infons"] = {"section_type": "ABSTRACT", "type": "abstract"}
-    offset = body["offset"] + len(BODY) + 1
-    infons, entities = {"section_type": "INTRO"}, [annotation("gooseA", "99", offset)]
-    intro = {"infons": infons, "offset": offset, "text": "gooseA runs.", "annotations": entities}
-    document["passages"].append(intro)
-    roles = {"role1": {"identifier": "11"}, "role2": {"identifier": "99"}}
-    document["relations"].append({"infons": {"type": "Bind", **roles}})
-    abstract = only(read(json.dumps(document)))
-    assert abstract.text == TEXT and len(abstract.relations) == 1
-
-
-def test_an_abstract_in_several_passages(read):
-    document = bioc(entities=ENTITIES[:2])
     cut = BODY.index("Levels")
-    title, body = document["passages"]
-    start = body["offset"] + cut + 5  # PubTator may count what it does not serve
-    entities = [annotation("henase", "22", start + BODY[cut:].index("henase"))]
-    rest = {**body, "offset": start, "text": BODY[cut:], "annotations": entities}
-    document["passages"] = [title, {**body, "text": BODY[: cut - 1]}, rest]
+    rest, intro = ({**body, "offset": body["offset"] + cut + shift} for shift in (5, 99))
+    rest["text"] = BODY[cut:]  # PubTator may count what it does not serve: 5 characters
+    intro |= {"text": "henase runs.", "infons": {"section_type": "INTRO"}}
+    for passage, identifier in ((rest, "22"), (intro, "99")):
+        offset = passage["offset"] + passage["text"].index("henase")
+        infons = {"type": "Gene", "identifier": identifier}
+        mention = {"text": "henase", "locations": [{"offset": offset, "length": 6}]}
+        passage["annotations"] = [{"id": identifier, "infons": infons, **mention}]
+    document["passages"] = [title, {**body, "text": BODY[: cut - 1]}, rest, intro]
+    document["relations"] += [
+        {"infons": {"type": "Bind"}, "nodes": [{"refid": "0"}, {"refid": one}]}
+        for one in ("22", "99")
+    ]
     abstract = only(read(json.dumps(document)))
     assert abstract.text == TEXT
     assert abstract.entities[-1].start == place(TEXT, "henase", 1)[0]
-
-
-def test_relations_by_nodes(read):
-    document = bioc()
-    nodes = [{"refid": "0"}, {"refid": "1"}]
-    document["relations"] = [{"infons": {"type": "PPI"}, "nodes": nodes}]
-    assert only(read(json.dumps(document))).relations == (EntityRelation("PPI", "11", "22;23"),)
+    assert abstract.relations == (
+        EntityRelation("PPI", "11", "22"),
+        EntityRelation("Bind", "11", "22"),
+    )
 
 
 # Records of mechanisms
@@ -312,11 +286,9 @@ def test_records(read):
     first, second, third, fourth, nameless = read(
         json_lines(RECORD, other, own_id, both, {"conclusion": conclusion})
     )
-    supporting = tuple(RECORD["supporting_set"])
-    assert first == MechanismRecord(
-        "7", supporting, RECORD["conclusion"], "foxin", "henase", None, None, "negative",
-        first.file, 1,
-    )  # fmt: skip
+    assert (first.pmid, first.supporting) == ("7", tuple(RECORD["supporting_set"]))
+    assert (first.regulator, first.regulated, first.polarity) == ("foxin", "henase", "negative")
+    assert (first.regulator_type, first.line) == (None, 1)
     assert (second.pmid, second.supporting, second.line) == ("8", "One. Two.", 2)
     assert second.conclusion == "<el> A <le> needs <re> B <er>."
     assert (second.regulator, second.regulated, second.polarity) == ("B", "A", "positive")
@@ -420,7 +392,7 @@ def test_real_abstracts():
     lines = [line for path in real for line in path.read_text().splitlines()]
     found = list(read_abstracts(real))
     abstracts = [one for one in found if isinstance(one, Abstract)]
-    skipped = [one for one in found if isinstance(one, SkippedAbstract)]
+    skipped = [one for one in found if isinstance(one, Skipped)]
     assert len(abstracts) == sum("|t|" in line for line in lines) == 274
     n_columns = [line.count("\t") + 1 for line in lines]
     assert sum(len(a.entities) for a in abstracts) == sum(n >= 6 for n in n_columns)

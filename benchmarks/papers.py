@@ -26,8 +26,7 @@ from nlihub.builders.procedures.papers.pairs import find_pairs
 from nlihub.builders.procedures.papers.read import ReadPapers
 from nlihub.builders.procedures.papers.recipe import PapersRecipe
 from nlihub.loaders.corpora.files import PaperFile, find_paper_files
-from nlihub.loaders.corpora.papers.metadata import Metadata
-from nlihub.loaders.corpora.papers.paper import Paper, SkippedPaper
+from nlihub.loaders.corpora.papers.paper import Metadata, Paper, SkippedPaper
 from nlihub.loaders.corpora.papers.read import read_papers
 from nlihub.loaders.corpora.papers.sentences import split_sentences
 

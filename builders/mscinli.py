@@ -4,9 +4,8 @@ from functools import partial
 
 from ..loaders.errors import SourceNotFoundError
 from ..loaders.fetching import SourceFile, list_sources, obtain
-from ..loaders.releases.mscinli import DOMAINS, LAYOUT
-from ..loaders.releases.scinli import LABELS
-from ..loaders.releases.scinli import LAYOUT as ACL_LAYOUT
+from ..loaders.releases.scinli import LABELS, LAYOUT, MSCINLI_LAYOUT
+from ..loaders.releases.scinli import MSCINLI_DOMAINS as DOMAINS
 from .core.base import Draw, Part, ReleaseBuilder, Splits
 from .core.options import BuildOptions
 from .core.schema import SPLITS
@@ -136,10 +135,10 @@ class MSciNLI(ReleaseBuilder):
                 **{(domain, split): domain for domain in DOMAINS},
                 ("merged_small", split): MERGED_SMALL if split == "train" else None,
             }
-            parts.append(Part(own[split], LAYOUT.read, read_pairs, splits))
+            parts.append(Part(own[split], MSCINLI_LAYOUT.read, read_pairs, splits))
         for split in SPLITS:
             small = ACL_SMALL if split == "train" else None
             splits = {("plus", split): None, ("plus_small", split): small}
             read_acl = partial(read_pairs, domain="acl")
-            parts.append(Part(acl[split], ACL_LAYOUT.read, read_acl, splits, "scinli/"))
+            parts.append(Part(acl[split], LAYOUT.read, read_acl, splits, "scinli/"))
         return parts

@@ -7,7 +7,7 @@ from typing import Any
 
 from ..loaders.corpora.patterns.pattern_bank import LABELS
 from ..loaders.fetching import Source, list_sources
-from ..loaders.fetching.local import find_local
+from ..loaders.fetching.obtain import find_local
 from .core.base import Rows
 from .core.options import BuildOptions
 from .procedures.patterns.declaration import PatternBuilder, pattern_spec

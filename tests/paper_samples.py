@@ -157,7 +157,11 @@ LAUGHS = (
 )
 
 
-def s2orc_of_the_api(part="content", heading="sectionheader"):
+def _dump(values):
+    return json.dumps(list(values))
+
+
+def s2orc_of_the_api(part="content", heading="sectionheader", write=_dump, number=int):
     """A paper as the datasets API serves it; offsets are of characters, not of bytes."""
     text = (
         "\nF\u00f6xes \U0001d4d0\nFoxes run. They rest.\nIntro\nA fox is red.\nA hen flies."
@@ -170,7 +174,9 @@ def s2orc_of_the_api(part="content", heading="sectionheader"):
         "paragraph": ["A hen flies.", "A fox is red.", "They rest.", "Hen, 2001."],
     }
     annotations = {
-        name: json.dumps([{"start": text.index(p), "end": text.index(p) + len(p)} for p in found])
+        name: write(
+            {"start": number(text.index(p)), "end": number(text.index(p) + len(p))} for p in found
+        )
         for name, found in places.items()
     }
     content = {"text": text, "annotations": {**annotations, "figure": None}}

@@ -9,8 +9,7 @@ from ...builders.core.registry import get_builder
 from ...builders.versions.version import MANIFEST, Manifest
 from ...loaders.errors import SourceNotFoundError, UsageError
 from ...loaders.fetching.catalogue import list_sources
-from ...loaders.fetching.local import find_local
-from ...loaders.fetching.obtain import is_downloaded
+from ...loaders.fetching.obtain import find_local, is_downloaded
 from ...loaders.json_text import parse_json
 from ...loaders.paths import default_cache_dir
 from .entries import NEEDS, Entry

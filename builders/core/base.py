@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
 from ...loaders.errors import Defect, ReleaseError
 from ...loaders.fetching import Source, SourceFile, list_sources, obtain_all
 from ...loaders.fetching.obtain import HINT
-from ...loaders.releases import Oddities
+from ...loaders.releases.layout import Oddities
 from .keyed import keyed_hash
 from .options import BuildOptions, Key
 from .schema import NULLABLE, encode

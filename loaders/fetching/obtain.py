@@ -1,6 +1,14 @@
-"""Gets a source file, whole and verified: from a local folder, the cache, the web or the Hub."""
+"""Gets a source file, whole and verified: from a local folder, the cache, the web or the Hub.
 
+The lock file in the cache has the hashes of files whose content nobody has published. The first
+file that is read and found to have the published rows and classes is recorded; from then on another
+content is refused.
+"""
+
+import gzip
+import json
 import re
+import zlib
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
@@ -8,15 +16,18 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from ..atomic_write import whole_file
+from ..bounds import MAX_UNPACKED_BYTES
 from ..errors import ChecksumError, DownloadError, NLIHubError, NotDataError, SourceNotFoundError
-from ..hashing import identify_file
+from ..hashing import hash_file, identify_file
+from ..json_text import parse_json
 from ..network import check_reachable, download
 from .catalogue import Source, Variant, find_by_content
-from .local import describe_lack, find_local, unpack
-from .lock import check_recorded, record_hash
 
+LOCK_FILE = "sources.lock.json"
 _PARALLEL = 4
 _HEAD_BYTES = 4096
+_CHUNK_BYTES = 1 << 20
 _HUB_FILE = re.compile(r"https://huggingface\.co/datasets/([^/]+/[^/]+)/resolve/([^/]+)/(.+)")
 HINT = (
     "name a local folder that has the source files (--from FOLDER; in Python data_dir= or folder=)."
@@ -120,7 +131,12 @@ def obtain(source: Source, *, place: Path | None = None, cache_dir: Path) -> Sou
         return _download(source, cache_dir)
     found = find_local(source, place)
     if found is None:
-        raise SourceNotFoundError(f"{describe_lack(source, place)} {PARTS_HINT}")
+        what = f"{' or '.join(source.paths)}, the source {source.name!r} of {source.dataset}"
+        problem = f"is not {what}."
+        if place.is_dir():
+            held = ", ".join(sorted(path.name for path in place.iterdir())[:8])
+            problem = f"has no {what}." + f" It holds: {held}." * bool(held)
+        raise SourceNotFoundError(f"{place} {problem} {source.how_to_get()} {PARTS_HINT}")
     variant, path = found
     if path.suffix == ".gz" and not variant.path.endswith(".gz"):
         path = unpack(path, cache_dir, variant.bytes)
@@ -146,11 +162,6 @@ def obtain_all(
             _check_downloadable(source)
     with ThreadPoolExecutor(_PARALLEL) as pool:
         return list(pool.map(lambda s: obtain(s, place=place, cache_dir=cache_dir), sources))
-
-
-def is_downloaded(source: Source, cache_dir: Path) -> bool:
-    """Return whether a source file is in the cache of downloads, where it is verified on use."""
-    return any(_target(source, variant, cache_dir).is_file() for variant in source.variants)
 
 
 def accept_file(
@@ -214,6 +225,90 @@ def refuse_web_page(path: Path, origin: str | None = None) -> None:
         "Open the address in a browser, save the file itself, and name its folder (--from FOLDER; "
         "in Python data_dir= or folder=)."
     )
+
+
+def find_local(source: Source, place: Path) -> tuple[Variant, Path] | None:
+    """Find a source file in a local place; return its variant and the file, or None.
+
+    In a folder it is looked for by its path in the release, by its bare name, and both of these
+    in a sub-folder with the name of the dataset; compressed (``.gz``) too.
+
+    Args:
+        source: The source.
+        place: A folder, or a file.
+
+    Raises:
+        SourceNotFoundError: There is nothing at the place.
+    """
+    if place.is_file():
+        for variant in source.variants:
+            if place.name in _names(variant):
+                return variant, place
+        return _find_by_content(source, [place])
+    if not place.is_dir():
+        raise SourceNotFoundError(
+            f"{place} is neither a folder nor a file; expected one with {source.paths[0]}."
+        )
+    for folder in (place / source.dataset, place):  # its own first: names recur in datasets
+        for variant in source.variants:
+            for path in (variant.path, f"{variant.path}.gz", *_names(variant)):
+                if (folder / path).is_file():
+                    return variant, folder / path
+    return _find_by_content(source, [*place.glob("*"), *place.glob("*/*")])
+
+
+def _find_by_content(source: Source, paths: Sequence[Path]) -> tuple[Variant, Path] | None:
+    """Find a file of the pinned content under another name, as browsers give a second copy."""
+    for variant in source.variants:
+        if not variant.is_pinned:
+            continue
+        suffix = Path(variant.path).suffix
+        for path in sorted(path for path in paths if path.suffix == suffix and path.is_file()):
+            with suppress(OSError):  # a file of others that cannot be read
+                if variant.bytes not in (None, path.stat().st_size):
+                    continue
+                if variant.is_of(identify_file(path, with_git_blob=variant.sha256 is None)):
+                    return variant, path
+    return None
+
+
+def unpack(path: Path, cache_dir: Path, n_bytes: int | None = None) -> Path:
+    """Unpack a ``.gz`` file into the cache, under the hash of its content.
+
+    Args:
+        path: The compressed file.
+        cache_dir: The cache.
+        n_bytes: The size of its content, where it is known.
+
+    Raises:
+        SourceNotFoundError: It is not such a file, or is damaged.
+        NotDataError: It holds more than that, or than ``MAX_UNPACKED_BYTES``.
+    """
+    target = cache_dir / "unpacked" / hash_file(path) / path.stem
+    if target.exists():
+        return target
+    left = most = MAX_UNPACKED_BYTES if n_bytes is None else n_bytes
+    with whole_file(target) as partial:
+        try:
+            with partial.open("wb") as file, gzip.open(path) as packed:
+                while chunk := packed.read(_CHUNK_BYTES):
+                    left -= len(chunk)
+                    if left < 0:
+                        raise NotDataError(f"{path} unpacks to more than {most:,} bytes.")
+                    file.write(chunk)
+        except (OSError, EOFError, zlib.error) as error:
+            raise SourceNotFoundError(f"{path} cannot be unpacked: {error}.") from error
+    return target
+
+
+def _names(variant: Variant) -> tuple[str, str]:
+    name = Path(variant.path).name
+    return name, f"{name}.gz"
+
+
+def is_downloaded(source: Source, cache_dir: Path) -> bool:
+    """Return whether a source file is in the cache of downloads, where it is verified on use."""
+    return any(_target(source, variant, cache_dir).is_file() for variant in source.variants)
 
 
 def _check_downloadable(source: Source) -> None:
@@ -297,3 +392,63 @@ def _download_from_hub(url: str, repo: str, revision: str, path: str) -> Path:
         message = f"{url} cannot be downloaded: {lines[0].rstrip('.')}."
         raise unreachable or DownloadError(message) from error
     return Path(file)
+
+
+def check_recorded(cache_dir: Path, key: str, sha256: str, path: Path) -> bool:
+    """Refuse a file whose hash differs from the recorded one; return whether one is recorded.
+
+    Args:
+        cache_dir: The folder of the lock file.
+        key: ``"DATASET/PATH"`` of the source.
+        sha256: Hash of the file at hand.
+        path: The file, for the message.
+
+    Raises:
+        ChecksumError: Another hash is recorded.
+    """
+    known = _read_lock(cache_dir / LOCK_FILE).get(key)
+    if known not in (None, sha256):
+        raise ChecksumError(
+            f"{path} has sha256 {sha256}, but {key} was recorded with {known} when it was first "
+            f"used: the release has changed, or one of the two files is not the official one. To "
+            f"accept this file, remove the entry from {cache_dir / LOCK_FILE} and try again."
+        )
+    return known is not None
+
+
+def record_hash(cache_dir: Path, key: str, sha256: str) -> None:
+    """Record the hash of a file that was read and found to fit; never change an entry.
+
+    Args:
+        cache_dir: The folder of the lock file.
+        key: ``"DATASET/PATH"`` of the source.
+        sha256: Hash of the file.
+
+    Raises:
+        ChecksumError: Another hash is recorded.
+        OutputError: The cache cannot be written to.
+        PermissionError: Likewise, if there is no lock yet.
+    """
+    if check_recorded(cache_dir, key, sha256, Path(key)):
+        return
+    from filelock import FileLock  # takes long to import
+
+    cache_dir.mkdir(parents=True, exist_ok=True)
+    with FileLock(cache_dir / f".{LOCK_FILE}.lock"):
+        check_recorded(cache_dir, key, sha256, Path(key))  # another process may have been faster
+        entries = {**_read_lock(cache_dir / LOCK_FILE), key: sha256}
+        with whole_file(cache_dir / LOCK_FILE) as partial:
+            text = json.dumps(entries, indent=2, sort_keys=True) + "\n"
+            partial.write_text(text, encoding="utf-8")
+
+
+def _read_lock(path: Path) -> dict[str, str]:
+    try:
+        entries = parse_json(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        return {}
+    except ValueError:
+        entries = None
+    if not isinstance(entries, dict):
+        raise ChecksumError(f"{path} is not a lock file. Restore it, or delete it to start over.")
+    return entries

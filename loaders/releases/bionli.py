@@ -11,11 +11,9 @@ from typing import TYPE_CHECKING
 
 from ..errors import Defect, NLIHubError, ReleaseError, SourceNotFoundError
 from ..fetching import Source, SourceFile, Variant
-from ..fetching.local import unpack
-from ..fetching.obtain import PARTS_HINT, accept_file, refuse_web_page
+from ..fetching.obtain import PARTS_HINT, accept_file, refuse_web_page, unpack
 from ..hashing import hash_file
-from . import Oddities
-from .layout import Column, Layout, one_of, read_any_text, read_whole_number
+from .layout import Column, Layout, Oddities, one_of, read_any_text, read_whole_number
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -77,7 +75,7 @@ def find_bionli(sources: Sequence[Source], place: Path, cache_dir: Path) -> list
         try:
             file = unpack(path, cache_dir) if path.suffix == ".gz" else path
             refuse_web_page(file)
-            n_rows = LAYOUT.count_rows(file)
+            n_rows = sum(map(len, LAYOUT.read(file)))
         except (NLIHubError, OSError) as error:
             notes += f"\n  {error.defects[0] if isinstance(error, ReleaseError) else error}"
         else:

@@ -14,7 +14,6 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
 from ..errors import Defect, ReleaseError
-from . import Oddities
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -24,6 +23,8 @@ _BATCH_ROWS = 4_096
 _MAX_SHOWN = 20
 _MAX_VALUE_CHARS = 80
 
+#: Number of texts, or of columns, by the oddity that they have and keep.
+Oddities = Counter[str]
 #: The oddities of texts that are counted, with an example of their origin.
 _KINDS = {
     "line breaks": r"[\r\n]",
@@ -155,33 +156,25 @@ class Layout:
             elif names and (problem := self._problem(names)):
                 defects.add(line, problem)
             else:
-                yield from self._read_batches(names, records, defects, oddities)
+                counts = Oddities() if oddities is None else oddities
+                yield from self._read_batches(names, records, defects, counts)
         if defects:
             raise defects.error()
-
-    def count_rows(self, path: Path) -> int:
-        """Return the number of rows of a release file.
-
-        Raises:
-            ReleaseError: The file is not of this layout.
-        """
-        return sum(len(batch) for batch in self.read(path))
 
     def _read_batches(
         self,
         names: list[str],
         records: Iterator[tuple[int, list[Any]]],
         defects: "_Defects",
-        oddities: Oddities | None,
+        oddities: Oddities,
     ) -> "Iterator[pa.RecordBatch]":
         import pyarrow as pa  # takes long to import
 
         found = [(c, places[0]) for c in self.columns if (places := self._places(c, names))]
-        if oddities is not None:
-            read = {place for _, place in found}
-            for place, name in enumerate(names):
-                if place not in read:
-                    oddities[f"column {name!r} passed over" if name else "unnamed index column"] = 1
+        read = {place for _, place in found}
+        for place, name in enumerate(names):
+            if place not in read:
+                oddities[f"column {name!r} passed over" if name else "unnamed index column"] = 1
         changed: Counter[tuple[str, str, str]] = Counter()
         while some := list(islice(records, _BATCH_ROWS)):
             columns: dict[str, list[str]] = {column.name: [] for column, _ in found}
@@ -200,15 +193,15 @@ class Layout:
                 batch = pa.RecordBatch.from_pydict(
                     {name: pa.array(values, pa.string()) for name, values in columns.items()}
                 )
-                if oddities is not None:
-                    _count_odd_texts(batch, self.columns, oddities)
+                for column, _ in found:
+                    if column.read in (read_text, read_any_text):
+                        _count_odd_texts(column.name, batch[column.name], oddities)
                 yield batch
-        if oddities is not None:
-            for (name, released, value), times in changed.items():
-                if released == f"{value}.0":
-                    oddities[f"whole numbers written as floats in {name}"] += times
-                elif released != value:
-                    oddities[f"{name} {released!r} read as {value}"] = 1
+        for (name, released, value), times in changed.items():
+            if released == f"{value}.0":
+                oddities[f"whole numbers written as floats in {name}"] += times
+            elif released != value:
+                oddities[f"{name} {released!r} read as {value}"] = 1
 
     def _places(self, column: Column, names: Sequence[str]) -> list[int]:
         """Return the places of a column among the names of a file's columns."""
@@ -349,18 +342,13 @@ def _without_repeats(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return row
 
 
-def _count_odd_texts(
-    batch: "pa.RecordBatch", columns: Sequence[Column], oddities: Oddities
-) -> None:
+def _count_odd_texts(name: str, texts: "pa.Array", oddities: Oddities) -> None:
     """Add the number of texts that have each kind of oddity, as ``"KIND in COLUMN"``."""
     import pyarrow.compute as pc
 
-    for name in batch.schema.names:
-        if next(c.read for c in columns if c.name == name) in (read_text, read_any_text):
-            for kind, pattern in _KINDS.items():
-                found = pc.sum(pc.match_substring_regex(batch.column(name), pattern)).as_py()
-                if found:
-                    oddities[f"{kind} in {name}"] += found
+    for kind, pattern in _KINDS.items():
+        if found := pc.sum(pc.match_substring_regex(texts, pattern)).as_py():
+            oddities[f"{kind} in {name}"] += found
 
 
 def _list(names: Sequence[str]) -> str:

@@ -13,8 +13,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from . import Oddities
-from .layout import Column, Layout, one_of
+from .layout import Column, Layout, Oddities, one_of
 from .scinli import LABELS
 
 if TYPE_CHECKING:

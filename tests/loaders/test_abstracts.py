@@ -14,22 +14,16 @@ from abstract_samples import (
     place,
     pubtator,
 )
-from archives import COMPRESSORS, tar
+from archives import tar
 from conftest import shared_data
-from memory import growth_of_peak
-from nlihub.loaders.corpora.abstracts.abstract import (
-    REASONS,
-    UNITS,
-    Abstract,
-    EntityRelation,
-    SkippedAbstract,
-)
-from nlihub.loaders.corpora.abstracts.mechanism_records import (
-    MechanismRecord,
-    mark_entities,
-    read_marked,
-)
-from nlihub.loaders.corpora.abstracts.read import read_abstracts
+from hypothesis import given
+from hypothesis import strategies as st
+from nlihub.loaders.bounds import MAX_RECORD_BYTES
+from nlihub.loaders.corpora.abstracts.abstract import REASONS, UNITS, Abstract, EntityRelation
+from nlihub.loaders.corpora.abstracts.abstract import SkippedAbstract as Skipped
+from nlihub.loaders.corpora.abstracts.mechanism_records import mark_entities, read_marked
+from nlihub.loaders.corpora.abstracts.read import cut_file, read_abstracts, read_part
+from nlihub.loaders.corpora.files import find_paper_files
 
 
 @pytest.fixture
@@ -43,7 +37,7 @@ def read(tmp_path):
             paths[-1].write_bytes(content if isinstance(content, bytes) else content.encode())
         found = list(read_abstracts(paths))
         for one in found:
-            if isinstance(one, SkippedAbstract):
+            if isinstance(one, Skipped):
                 assert one.reason in REASONS and one.unit in UNITS and one.detail
             elif isinstance(one, Abstract):
                 assert one.text[one.title_end] == " "
@@ -61,7 +55,7 @@ def only(found):
 
 
 def skips(found):
-    return [(s.line, s.pmid, s.unit, s.reason) for s in found if isinstance(s, SkippedAbstract)]
+    return [(s.line, s.pmid, s.unit, s.reason) for s in found if isinstance(s, Skipped)]
 
 
 FORMATS = {
@@ -86,14 +80,7 @@ def test_every_format_tells_the_same(read, name):
     assert abstract.line == {"jsonl": 1, "pubtator": 1, "cdr": 1, "xml": 4}.get(name, 0)
 
 
-@pytest.mark.parametrize("kind", ["pubtator", "xml", "jsonl"])
-def test_compressed_files(read, kind):
-    plain = only(read(FORMATS[kind]))
-    for compress in COMPRESSORS.values():
-        assert only(read(compress(FORMATS[kind].encode()))) == plain
-
-
-def test_archives(read):
+def test_archives_and_compressed_files(read):
     members = {f"part/{pmid}.xml": bioc_xml(bioc(pmid=pmid)) for pmid in ("1", "2")}
     first, second, link = read(tar({**members, "link": None}, "w:gz"))
     assert (first.pmid, second.pmid) == ("1", "2")
@@ -101,9 +88,7 @@ def test_archives(read):
     assert skips([link]) == [(0, None, "file", "unreadable")]
 
 
-# Greek letters, dashes, characters of regular expressions
-
-
+#: Greek letters, dashes, characters of regular expressions.
 ODD = ("TNF-α(2+)", "IL‑1β", "p53.*[x]", "Ca²⁺", "𝛼-syn")  # noqa: RUF001
 
 
@@ -117,112 +102,100 @@ def test_odd_names(read):
         assert abstract.relations == (EntityRelation("PPI", ODD[0], ODD[2]),)
 
 
-def test_ids(read):
+def test_several_ids_of_a_mention_and_types_before_ids(read):
     for identifier, ids in {
         "D1|D2|D1": ("D1|D2|D1", "D1", "D2"),
-        "5290;5291": ("5290;5291", "5290", "5291"),
-        "1,2": ("1,2", "1", "2"),
-        "factor, beta": ("factor, beta",),
-        **dict.fromkeys(["-1", "-", ""], ()),
+        "D1;D2": ("D1;D2", "D1", "D2"),
+        "D1,D2": ("D1,D2", "D1", "D2"),
+        "D1+D2": ("D1+D2", "D1", "D2"),
+        "D1, D2": ("D1, D2",),
+        "D1+": ("D1+",),
+        **dict.fromkeys(["-1", "-", "", "None"], ()),
     }.items():
-        content = pubtator(entities=[("Foxin", 0, "Gene", identifier)], relations=())
-        assert only(read(content)).entities[0].ids == ids
+        relations = [("Bind", f"Gene|{one}", one, "Novel") for one in ids]
+        entities = [("Foxin", 0, "Gene", identifier)]
+        abstract = only(read(pubtator(entities=entities, relations=relations)))
+        assert abstract.entities[0].ids == ids
+        assert [(r.first, r.second) for r in abstract.relations] == [(one, one) for one in ids]
     assert only(read("7|t|Foxin.\n7|a|It calms.\n7\t0\t5\tFoxin\tGene\n")).entities[0].ids == ()
-
-
-def test_types_before_ids_and_a_fifth_column_of_relations(read):
-    relations = (("Association", "Gene|11", "Gene|22", "Novel"),)
-    abstract = only(read(pubtator(relations=relations)))
-    assert abstract.relations == (EntityRelation("Association", "11", "22"),)
 
 
 # Defects: each is reported, all else is read
 
 
-@pytest.mark.parametrize(
-    ("line", "unit", "reason"),
-    [
-        ("7\t1\t6\tFoxin\tGene\t11", "entity", "offsets do not match"),
-        ("7\t-5\t0\tFoxin\tGene\t11", "entity", "offsets do not match"),
-        ("7\t900\t905\tFoxin\tGene\t11", "entity", "offsets do not match"),
-        ("7\t0\t0\t\tGene\t11", "entity", "entity without text"),
-        ("7\tzero\t5\tFoxin\tGene\t11", "entity", "malformed"),
-        (f"7\t0\t{'9' * 5000}\tFoxin\tGene\t11", "entity", "malformed"),
-        ("7\t0\t5\tFoxin\t\t11", "entity", "malformed"),
-        ("7\t0\t5", "entity", "malformed"),
-        ("7\tPPI\t11\t99", "relation", "unknown id"),
-        ("7\tPPI", "line", "malformed"),
-        ("8\t0\t5\tFoxin\tGene\t11", "line", "other pmid"),
-        ("nothing", "line", "malformed"),
-        ("7|a|Another.", "line", "malformed"),
-    ],
-)
-def test_a_broken_line_is_reported(read, line, unit, reason):
+#: Lines that are added to an abstract.
+BROKEN_LINES = [
+    ("7\t1\t6\tFoxin\tGene\t11", "entity", "offsets do not match"),
+    ("7\t-5\t0\tFoxin\tGene\t11", "entity", "offsets do not match"),
+    ("7\t900\t905\tFoxin\tGene\t11", "entity", "offsets do not match"),
+    ("7\t0\t0\t\tGene\t11", "entity", "entity without text"),
+    ("7\tzero\t5\tFoxin\tGene\t11", "entity", "malformed"),
+    (f"7\t0\t{'9' * 5000}\tFoxin\tGene\t11", "entity", "malformed"),
+    ("7\t0\t5\tFoxin\t\t11", "entity", "malformed"),
+    ("7\t0\t5", "entity", "malformed"),
+    ("7\tPPI\t11\t99", "relation", "unknown id"),
+    ("7\tPPI", "line", "malformed"),
+    ("8\t0\t5\tFoxin\tGene\t11", "line", "other pmid"),
+    ("nothing", "line", "malformed"),
+    ("7|a|Another.", "line", "malformed"),
+    (b"7\t0\t5\tFo\xffin\tGene\t1", "line", "malformed"),
+]
+
+
+def test_broken_lines_are_reported(read):
     whole = only(read(pubtator()))
-    abstract, skipped = read(f"{pubtator()}{line}\n")
+    lines = [line if isinstance(line, bytes) else line.encode() for line, *_ in BROKEN_LINES]
+    found = read(b"\n".join([pubtator().encode().strip(), *lines]))
+    [abstract] = [one for one in found if isinstance(one, Abstract)]
     assert (abstract.entities, abstract.relations) == (whole.entities, whole.relations)
-    assert skips([skipped]) == [(10, "7", unit, reason)]
-    assert skipped.file.endswith("0.abstracts")
-    if reason == "offsets do not match" and "1\t6" in line:
-        assert skipped.detail == "at 1-6 expected 'Foxin', got 'oxin '"
+    assert sorted(skips(found)) == [
+        (number, "7", unit, reason) for number, (_, unit, reason) in enumerate(BROKEN_LINES, 10)
+    ]
+    [first] = [one for one in found if isinstance(one, Skipped) and one.line == 10]
+    assert first.detail == "at 1-6 expected 'Foxin', got 'oxin '"
 
 
-def test_a_line_that_is_no_utf8(read):
-    abstract, skipped = read(pubtator().encode() + b"7\t0\t5\tFo\xffin\tGene\t1\n")[::-1]
-    assert isinstance(abstract, Abstract)
-    assert skips([skipped]) == [(10, "7", "line", "malformed")]
-
-
-def test_an_abstract_without_text(read):
-    skipped, other = read("1|t|Foxin.\n1\t0\t5\tFoxin\tGene\t1\n" + pubtator())
-    assert skips([skipped]) == [(1, "1", "abstract", "no abstract")]
-    assert other.pmid == "7"
-    empty = {**bioc(), "passages": bioc()["passages"][:1]}
-    assert skips(read(json.dumps(empty))) == [(0, "7", "abstract", "no abstract")]
-
-
-def test_a_pmid_twice(read):
-    first, second, third = read(pubtator() + pubtator(), bioc_xml(bioc()))
-    assert isinstance(first, Abstract)
-    assert skips([second, third]) == [
-        (10, "7", "abstract", "pmid twice"),
+def test_an_abstract_without_text_or_read_before(read):
+    titles = "1|t|Foxin.\n1\t0\t5\tFoxin\tGene\t1\n"
+    empty = {**bioc(pmid="2"), "passages": bioc()["passages"][:1]}
+    found = read(titles + pubtator() * 2, json.dumps(empty), bioc_xml(bioc()))
+    assert skips(found) == [
+        (1, "1", "abstract", "no abstract"),
+        (12, "7", "abstract", "pmid twice"),
+        (0, "2", "abstract", "no abstract"),
         (4, "7", "abstract", "pmid twice"),
     ]
-    assert second.detail.endswith("0.abstracts:1")
+    assert found[2].detail.endswith("0.abstracts:3")
 
 
 #: What is changed in the document ``d``, its first entity ``a`` or its relation ``r``.
 BROKEN = [
     (lambda d, a, r: a["locations"][0].update(offset=1), "entity", "offsets do not match"),
     (lambda d, a, r: a["locations"][0].update(offset=-1), "entity", "malformed"),
-    (lambda d, a, r: a["locations"][0].update(length="9" * 5_000), "entity", "malformed"),
     (lambda d, a, r: a["locations"][0].update(length=0), "entity", "entity without text"),
     (lambda d, a, r: a["locations"].append({}), "entity", "mention in pieces"),
     (lambda d, a, r: a.update(locations=[]), "entity", "malformed"),
-    (lambda d, a, r: a.update(text=""), "entity", "entity without text"),
-    (lambda d, a, r: a.update(text=5), "entity", "malformed"),
     (lambda d, a, r: a["infons"].pop("type"), "entity", "malformed"),
     (lambda d, a, r: r.update(role2={"identifier": "9"}), "relation", "unknown id"),
     (lambda d, a, r: r.pop("role2"), "relation", "malformed"),
     (lambda d, a, r: r.pop("type"), "relation", "malformed"),
     (lambda d, a, r: [r.pop("role1"), r.pop("role2")], "relation", "malformed"),
     (lambda d, a, r: d.update(passages=3), "abstract", "malformed"),
-    (lambda d, a, r: d["passages"][0].update(offset="x"), "abstract", "malformed"),
     (lambda d, a, r: d["passages"][0].update(text=3), "abstract", "malformed"),
     (lambda d, a, r: d["passages"][0].update(infons=[3]), "abstract", "malformed"),
     (lambda d, a, r: d.pop("id"), "abstract", "malformed"),
 ]
 
 
-@pytest.mark.parametrize(("change", "unit", "reason"), BROKEN)
-def test_a_broken_document_is_reported(read, change, unit, reason):
-    document = bioc()
-    [relation] = document["relations"]
-    change(document, document["passages"][0]["annotations"][0], relation["infons"])
-    found = read(json_lines(document, bioc(pmid="8")), name="jsonl")
-    assert skips(found) == [(1, document.get("id"), unit, reason)]
-    read_ = [one.pmid for one in found if isinstance(one, Abstract)]
-    assert read_ == (["8"] if unit == "abstract" else ["7", "8"])
+def test_broken_documents_are_reported(read):
+    for change, unit, reason in BROKEN:
+        document = bioc()
+        [relation] = document["relations"]
+        change(document, document["passages"][0]["annotations"][0], relation["infons"])
+        found = read(json_lines(document, bioc(pmid="8")), name="jsonl")
+        assert skips(found) == [(1, document.get("id"), unit, reason)]
+        read_ = [one.pmid for one in found if isinstance(one, Abstract)]
+        assert read_ == (["8"] if unit == "abstract" else ["7", "8"])
 
 
 def test_lines_of_xml(read):
@@ -243,14 +216,13 @@ def test_a_document_of_xml_is_bounded_and_a_collection_is_not(read, monkeypatch)
     assert skips(read(bioc_xml(bioc(entities=ENTITIES * 5)))) == [(0, "7", "file", "too large")]
 
 
-@pytest.mark.parametrize("cut", ["</text>", "</collection>"])
-def test_broken_xml(read, cut):
+def test_broken_xml(read):
     whole = bioc_xml(bioc(pmid="1"), bioc(pmid="2"))
-    content = whole[: whole.rindex(cut)] + "<<"
-    *abstracts, broken = read(content)
-    inside = ("2", ["1"]) if cut == "</text>" else (None, ["1", "2"])
-    assert (broken.pmid, [one.pmid for one in abstracts]) == inside
-    assert (broken.reason, broken.line) == ("malformed", content.count("\n") + 1)
+    for cut, pmid, pmids in (("</text>", "2", ["1"]), ("</collection>", None, ["1", "2"])):
+        content = whole[: whole.rindex(cut)] + "<<"
+        *abstracts, broken = read(content)
+        assert (broken.pmid, [one.pmid for one in abstracts]) == (pmid, pmids)
+        assert (broken.reason, broken.line) == ("malformed", content.count("\n") + 1)
 
 
 def test_entities_of_html_are_read_and_no_others(read):
@@ -261,9 +233,8 @@ def test_entities_of_html_are_read_and_no_others(read):
     assert skips(read(content.replace("&nbsp;", "&nope;")))[0][3] == "malformed"
 
 
-@pytest.mark.parametrize(
-    ("content", "reason"),
-    [
+def test_files_that_are_not_read(read, tmp_path):
+    for content, reason in (
         ("", "unknown format"),
         ("Foxes run.\n", "unknown format"),
         ("<html/>", "unknown format"),
@@ -271,59 +242,36 @@ def test_entities_of_html_are_read_and_no_others(read):
         ('{"title": "Foxes"}', "unknown format"),
         ("[3]", "unknown format"),
         (gzip.compress(pubtator().encode(), mtime=0)[:-20], "unreadable"),
-    ],
-)
-def test_files_that_are_not_read(read, content, reason):
-    assert skips(read(content))[-1][3] == reason
+    ):
+        assert skips(read(content))[-1][3] == reason
+    assert skips(read_abstracts([tmp_path / "none"])) == [(0, None, "file", "unreadable")]
 
 
-def test_a_file_that_is_not_there(tmp_path):
-    (skipped,) = read_abstracts([tmp_path / "none"])
-    assert (skipped.unit, skipped.reason) == ("file", "unreadable")
-
-
-# What BioC may have besides
-
-
-def annotation(mention, identifier, offset):
-    place = {"offset": offset, "length": len(mention)}
-    infons = {"type": "Gene", "identifier": identifier}
-    return {"id": "x", "infons": infons, "text": mention, "locations": [place]}
-
-
-def test_passages_of_a_full_text_are_passed_over(read):
-    document = bioc()
+def test_bioc_of_a_full_text_with_an_abstract_in_pieces_and_relations_by_nodes(read):
+    document = bioc(entities=ENTITIES[:2])
     title, body = document["passages"]
     title["infons"] = {"section_type": "TITLE", "type": "front"}
-    body["infons"] = {"section_type": "ABSTRACT", "type": "abstract"}
-    offset = body["offset"] + len(BODY) + 1
-    infons, entities = {"section_type": "INTRO"}, [annotation("gooseA", "99", offset)]
-    intro = {"infons": infons, "offset": offset, "text": "gooseA runs.", "annotations": entities}
-    document["passages"].append(intro)
-    roles = {"role1": {"identifier": "11"}, "role2": {"identifier": "99"}}
-    document["relations"].append({"infons": {"type": "Bind", **roles}})
-    abstract = only(read(json.dumps(document)))
-    assert abstract.text == TEXT and len(abstract.relations) == 1
-
-
-def test_an_abstract_in_several_passages(read):
-    document = bioc(entities=ENTITIES[:2])
     cut = BODY.index("Levels")
-    title, body = document["passages"]
-    start = body["offset"] + cut + 5  # PubTator may count what it does not serve
-    entities = [annotation("henase", "22", start + BODY[cut:].index("henase"))]
-    rest = {**body, "offset": start, "text": BODY[cut:], "annotations": entities}
-    document["passages"] = [title, {**body, "text": BODY[: cut - 1]}, rest]
+    rest, intro = ({**body, "offset": body["offset"] + cut + shift} for shift in (5, 99))
+    rest["text"] = BODY[cut:]  # PubTator may count what it does not serve: 5 characters
+    intro |= {"text": "henase runs.", "infons": {"section_type": "INTRO"}}
+    for passage, identifier in ((rest, "22"), (intro, "99")):
+        offset = passage["offset"] + passage["text"].index("henase")
+        infons = {"type": "Gene", "identifier": identifier}
+        mention = {"text": "henase", "locations": [{"offset": offset, "length": 6}]}
+        passage["annotations"] = [{"id": identifier, "infons": infons, **mention}]
+    document["passages"] = [title, {**body, "text": BODY[: cut - 1]}, rest, intro]
+    document["relations"] += [
+        {"infons": {"type": "Bind"}, "nodes": [{"refid": "0"}, {"refid": one}]}
+        for one in ("22", "99")
+    ]
     abstract = only(read(json.dumps(document)))
     assert abstract.text == TEXT
     assert abstract.entities[-1].start == place(TEXT, "henase", 1)[0]
-
-
-def test_relations_by_nodes(read):
-    document = bioc()
-    nodes = [{"refid": "0"}, {"refid": "1"}]
-    document["relations"] = [{"infons": {"type": "PPI"}, "nodes": nodes}]
-    assert only(read(json.dumps(document))).relations == (EntityRelation("PPI", "11", "22;23"),)
+    assert abstract.relations == (
+        EntityRelation("PPI", "11", "22"),
+        EntityRelation("Bind", "11", "22"),
+    )
 
 
 # Records of mechanisms
@@ -338,11 +286,9 @@ def test_records(read):
     first, second, third, fourth, nameless = read(
         json_lines(RECORD, other, own_id, both, {"conclusion": conclusion})
     )
-    supporting = tuple(RECORD["supporting_set"])
-    assert first == MechanismRecord(
-        "7", supporting, RECORD["conclusion"], "foxin", "henase", None, None, "negative",
-        first.file, 1,
-    )  # fmt: skip
+    assert (first.pmid, first.supporting) == ("7", tuple(RECORD["supporting_set"]))
+    assert (first.regulator, first.regulated, first.polarity) == ("foxin", "henase", "negative")
+    assert (first.regulator_type, first.line) == (None, 1)
     assert (second.pmid, second.supporting, second.line) == ("8", "One. Two.", 2)
     assert second.conclusion == "<el> A <le> needs <re> B <er>."
     assert (second.regulator, second.regulated, second.polarity) == ("B", "A", "positive")
@@ -357,17 +303,13 @@ BROKEN_RECORDS = [
     *(
         ({"conclusion": conclusion}, "broken markers")
         for conclusion in (
-            "No marker.",
             "<re> A <er> alone.",
             "<re> A <el> B <le> <er> nested.",
-            "<re> A <el> B <er> C <le> crossed.",
             "<re> A <er> <re> B <er> twice.",
-            "<er> A <re> <el> B <le>.",
             "<re> A <er> <el> B <le> <le>.",
             "<re>  <er> empty <el> B <le>.",
         )
     ),
-    ({"supporting_set": 3}, "malformed"),
     ({"supporting_set": ["A.", 3]}, "malformed"),
     ({"conclusion": 3}, "malformed"),
     ({"regulator_type": 3}, "malformed"),
@@ -397,25 +339,52 @@ def test_marking_and_reading_marks():
     assert read_marked(marked) == (marked, "α(2+)-x", "α(2+)")  # noqa: RUF001
 
 
-@pytest.mark.parametrize("kind", ["pubtator", "xml", "jsonl"])
-@pytest.mark.slow
-def test_memory_does_not_grow_with_the_abstracts(tmp_path, kind):
-    body = BODY * 300
-    documents = [bioc(body=body, pmid=str(pmid)) for pmid in range(1500)]
-    path = tmp_path / f"a.{kind}"
-    if kind == "pubtator":
-        path.write_text("".join(pubtator(body=body, pmid=str(pmid)) for pmid in range(1500)))
-    else:
-        path.write_text(bioc_xml(*documents) if kind == "xml" else json_lines(*documents))
-    setup = f"""
-        from pathlib import Path
-        from nlihub.loaders.corpora.abstracts.read import read_abstracts
-        abstracts = read_abstracts([Path({str(path)!r})])
-        for _ in range(100):
-            next(abstracts)
-        """
-    grown = growth_of_peak(setup, "assert sum(1 for _ in abstracts) == 1400")
-    assert grown < 12 << 20, grown  # of more than 40 MB of text
+# Large files, cut into parts: together they give what the whole file gives
+
+
+LINES = (
+    *(b"1|t|On hens.", b"234|t|Long id.", b"2|t|", b"1|a|We gave foxin.", b"2|a|None."),
+    *(b"3|a|No title.", b"\xef\xbb\xbf4|t|A mark.", b"5|t|Not \xff UTF-8", b"2\tPPI\ta\tb"),
+    *(b"1\t3\t7\thens\tSpecies\t1", b"", b"  ", b"a line", b"\r", b"6|t|A return.\r", b"x|y|z"),
+)
+
+
+def units(*parts):
+    return [(unit, list(skipped)) for part in parts for unit, skipped in read_part(part)]
+
+
+@given(
+    lines=st.lists(st.sampled_from(LINES), max_size=30),
+    part_bytes=st.integers(1, 200),
+    ends=st.booleans(),
+)
+def test_parts_give_what_the_file_gives(tmp_path_factory, lines, part_bytes, ends):
+    path = tmp_path_factory.mktemp("parts") / "a.pubtator"
+    path.write_bytes(b"\n".join([b"0|t|First.", *lines]) + b"\n" * ends)
+    (file,) = find_paper_files([path])
+    assert units(*cut_file(file, part_bytes)) == units(file)
+
+
+def test_what_is_packed_or_of_another_format_is_not_cut(tmp_path):
+    path = tmp_path / "a"
+    for content in (
+        gzip.compress(pubtator().encode() * 9),
+        b'{"pmid": 1}\n' * 40,
+        b"<collection>" + b" " * 400 + b"</collection>",
+        b"nothing that is known" * 40,
+    ):
+        path.write_bytes(content)
+        (file,) = find_paper_files([path])
+        assert cut_file(file, 40) == [file]
+
+
+def test_a_line_that_is_too_large_begins_no_part(tmp_path):
+    path = tmp_path / "a.pubtator"
+    path.write_bytes(b"1|t|One.\n2|t|" + b"x" * MAX_RECORD_BYTES + b"\n3|t|Three.\n4|t|Four.\n")
+    (file,) = find_paper_files([path])
+    parts = cut_file(file, 20)
+    assert [part.n_lines_before for part in parts] == [0, 2, 3]
+    assert units(*parts) == units(file)
 
 
 def test_real_abstracts():
@@ -423,7 +392,7 @@ def test_real_abstracts():
     lines = [line for path in real for line in path.read_text().splitlines()]
     found = list(read_abstracts(real))
     abstracts = [one for one in found if isinstance(one, Abstract)]
-    skipped = [one for one in found if isinstance(one, SkippedAbstract)]
+    skipped = [one for one in found if isinstance(one, Skipped)]
     assert len(abstracts) == sum("|t|" in line for line in lines) == 274
     n_columns = [line.count("\t") + 1 for line in lines]
     assert sum(len(a.entities) for a in abstracts) == sum(n >= 6 for n in n_columns)

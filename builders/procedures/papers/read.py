@@ -10,8 +10,7 @@ import numpy as np
 import pyarrow as pa
 from xxhash import xxh3_64_intdigest
 
-from ....loaders.corpora.papers.metadata import Metadata
-from ....loaders.corpora.papers.paper import Paper, SkippedPaper
+from ....loaders.corpora.papers.paper import Metadata, Paper, SkippedPaper
 from ....loaders.corpora.papers.read import read_papers
 from ...core.keyed import draw, mix, order_preserving
 from ...core.schema import IN_NO_SPLIT, SPLITS, is_name, uniform_features

@@ -24,7 +24,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from ....loaders.corpora.files import find_paper_files
-from ....loaders.corpora.papers.metadata import Metadata
+from ....loaders.corpora.papers.paper import Metadata
 from ....loaders.corpora.papers.sentences import split_sentences
 from ....loaders.errors import CorpusError, UnknownNameError
 from ....loaders.progress import Tell

@@ -130,13 +130,13 @@ def scan_pattern_bank(
                 faulty.append(pattern)
     if not found and not reader.defects:
         reader.defect(root, "has no pattern, that is, no <problem> with a <PT>")
-    found.sort(key=lambda pattern: _order(pattern.id))
+    found.sort(key=_order)
     return PatternBank(tuple(found), mini_world, tuple(faulty)), reader.defects
 
 
-def _order(pattern_id: str) -> tuple[int, str]:
-    match = _ID.fullmatch(pattern_id)
-    return (int(match[1]), match[2]) if match else (0, pattern_id)
+def _order(pattern: Pattern) -> tuple[int, str]:
+    [(number, rest)] = _ID.findall(pattern.id)
+    return int(number), rest
 
 
 class _Reader:

@@ -25,7 +25,7 @@ __all__ = [
 ]
 
 #: The metrics of predicted labels.
-_OF_LABELS = {
+_OF_LABELS: dict[str, Callable[..., dict[str, Any]]] = {
     "pattern_accuracy": pattern_accuracy,
     "consistency": consistency,
     "nli_report": nli_report,

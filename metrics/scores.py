@@ -15,6 +15,9 @@ from .inputs import Problems
 #: What an absent class scores; signatures quote it.
 ABSENT_CLASS_POLICY = "0"
 
+#: Smallest number of rows counted at a time: their cells fit the processor's cache.
+_BLOCK = 1 << 16
+
 #: Largest number of thresholds: a curve has fewer steps where groups have fewer samples.
 MAX_THRESHOLDS = 10_000
 #: A float this near a fraction of so many digits stands for it: its rounding came from arithmetic.
@@ -30,9 +33,23 @@ def joint_counts(*columns: tuple[np.ndarray, int]) -> np.ndarray:
     Returns:
         Counts of shape ``(bound, bound, ...)``, one axis per column; they sum to n.
     """
-    codes, shape = zip(*columns, strict=True)
-    cells = np.ravel_multi_index(codes, shape)
-    return np.bincount(cells, minlength=math.prod(shape)).reshape(shape)
+    shape = tuple(bound for _, bound in columns)
+    n_cells = int(np.prod(shape, dtype=object))
+    # Keep the width of the columns: adding integers of two widths is slow.
+    is_wide = n_cells >= 2**31 or any(codes.itemsize == 8 for codes, _ in columns)
+    kind = np.int64 if is_wide else np.int32
+    first, *others = columns
+    counts = np.zeros(n_cells, np.int64)
+    n_rows = max(_BLOCK, n_cells)
+    for start in range(0, len(first[0]), n_rows):
+        block = slice(start, start + n_rows)
+        cells = first[0][block].astype(kind)
+        for codes, bound in others:
+            np.multiply(cells, bound, out=cells)
+            np.add(cells, codes[block], out=cells, casting="unsafe")
+        found = np.bincount(cells)
+        counts[: len(found)] += found
+    return counts.reshape(shape)
 
 
 def distinct_rows(columns: Sequence[np.ndarray], bound: int) -> tuple[np.ndarray, np.ndarray]:
@@ -46,7 +63,7 @@ def distinct_rows(columns: Sequence[np.ndarray], bound: int) -> tuple[np.ndarray
         The sorted combinations, ``(len(columns), combinations)``, and counts, ``(combinations,)``.
     """
     n_cells = bound ** len(columns)
-    if n_cells <= max(2**16, len(columns[0])):
+    if n_cells <= max(_BLOCK, len(columns[0])):
         counts = joint_counts(*((codes, bound) for codes in columns)).ravel()
         cells = np.flatnonzero(counts)
         counts = counts[cells]

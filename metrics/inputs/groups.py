@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import reduce
 from typing import Any
 
@@ -43,26 +43,40 @@ class EncodedIds:
         used, codes = np.unique(self.codes[rows], return_inverse=True)
         return EncodedIds(codes.reshape(-1), self.keys.take(pa.array(used)))
 
-    def values_of_keys(self, of_rows: np.ndarray) -> np.ndarray:
-        """Return the value of each key, ``(len(self),)``, from those of its rows, ``(n,)``."""
-        values = np.zeros(len(self), np.int64)
-        values[self.codes] = of_rows
-        return values
-
 
 def encode_ids(column: InputColumn) -> EncodedIds:
     """Encode n ids, integers or strings; small integers from 0 keep their values."""
-    values = column.values
-    if pa.types.is_integer(values.type):
-        found = pc.min_max(values)
-        low, high = found["min"].as_py(), found["max"].as_py()
-        if low >= 0 and high < 2**16 + len(values) // 8:
-            # As int64, since np.bincount refuses uint64 before NumPy 2.
-            codes = values.to_numpy().astype(np.int64, copy=False)
-            return EncodedIds(codes, pa.array(np.arange(high + 1)))
-    if not pa.types.is_dictionary(values.type):
-        values = values.dictionary_encode()
+    if (ids := encode_ready_ids(column)) is not None:
+        return ids
+    values = column.values.dictionary_encode()
     return EncodedIds(values.indices.to_numpy(), values.dictionary)
+
+
+def hash_ids(column: InputColumn) -> InputColumn:
+    """Return n ids in a form that ``encode_ids`` takes without hashing them again."""
+    if encode_ready_ids(column) is not None:
+        return column
+    return replace(column, values=column.values.dictionary_encode())
+
+
+def encode_ready_ids(column: InputColumn) -> EncodedIds | None:
+    """Encode n ids without hashing: a dictionary, or integers from 0 that fit a table of counts.
+
+    Other ids, which must be hashed, give None.
+    """
+    values = column.values
+    if pa.types.is_dictionary(values.type):
+        return EncodedIds(values.indices.to_numpy(), values.dictionary)
+    if not pa.types.is_integer(values.type):
+        return None
+    found = pc.min_max(values)
+    low, high = found["min"].as_py(), found["max"].as_py()
+    if low < 0 or high >= 2**16 + len(values) // 8:
+        return None
+    codes = values.to_numpy()
+    if codes.dtype == np.uint64:  # which np.bincount refuses before NumPy 2
+        codes = codes.astype(np.int64)
+    return EncodedIds(codes, pa.array(np.arange(high + 1)))
 
 
 def encode_sorted(column: InputColumn) -> EncodedIds:

@@ -3,7 +3,8 @@
 import json
 import unicodedata
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,9 @@ from .columns import LABEL_COLUMNS, InputColumn, is_unicode, read_input_columns
 
 #: Largest size of a label set; a column with more distinct values holds ids.
 MAX_LABELS = 1000
+
+#: Smallest number of rows for which threads pay off.
+_MIN_PARALLEL = 100_000
 
 #: Count of the samples without an answer, by column of answers.
 _UNANSWERED = {"predictions": "n_unanswered", "other_predictions": "n_other_unanswered"}
@@ -125,6 +129,7 @@ def encode_labels(
             column, or the labels that the columns hold.
         problems: Collects labels outside the set, and columns with different label sets.
     """
+    columns = _hash_texts(columns)
     names = _check_label_set(labels, problems)
     declared: set[tuple[str, ...]] = set()
     kinds = {}
@@ -174,11 +179,9 @@ def _encode(column: InputColumn, names: tuple[str, ...], problems: Problems) -> 
         expected = f"expected one of {', '.join(names)}"
         found = dictionary.dictionary.to_pylist()
         unknown = [found[i] for i in set(dictionary.indices.filter(wrong).to_pylist())]
-        composed = [{unicodedata.normalize("NFC", n) for n in each} for each in (unknown, names)]
-        folded = [{name.strip().casefold() for name in each} for each in (unknown, names)]
-        if composed[0] & composed[1]:
+        if {_composed(label) for label in unknown} & {_composed(name) for name in names}:
             expected += "; the same characters are written otherwise here: normalize them to NFC"
-        elif folded[0] & folded[1]:
+        elif {_folded(label) for label in unknown} & {_folded(name) for name in names}:
             expected += "; capitals and blanks have to be the same"
     rows = np.flatnonzero(pc.fill_null(wrong, False).to_numpy(zero_copy_only=False))
     problems.add(f"{column.name}: outside the label set in {show_rows(rows, values)}; {expected}.")
@@ -220,6 +223,27 @@ def _encode_observed(columns: Sequence[InputColumn], problems: Problems) -> Enco
         else:
             codes[column.name] = _fill(column.values, len(names))
     return EncodedLabels(names, codes, False)
+
+
+def _hash_texts(columns: Sequence[InputColumn]) -> list[InputColumn]:
+    """Encode long columns of strings as dictionaries, one thread per column."""
+    if not columns or len(columns[0].values) < _MIN_PARALLEL:
+        return list(columns)
+    texts = [c for c in columns if not pa.types.is_integer(c.values.type)]
+    if len(texts) < 2:
+        return list(columns)
+    with ThreadPoolExecutor(len(texts)) as pool:
+        hashed = pool.map(lambda column: _as_dictionary(column.values), texts)
+        found = {c.name: replace(c, values=v) for c, v in zip(texts, hashed, strict=True)}
+    return [found.get(column.name, column) for column in columns]
+
+
+def _composed(name: str) -> str:
+    return unicodedata.normalize("NFC", name)
+
+
+def _folded(name: str) -> str:
+    return name.strip().casefold()
 
 
 def _as_dictionary(values: pa.Array) -> pa.DictionaryArray:

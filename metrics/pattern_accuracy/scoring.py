@@ -5,21 +5,29 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
 
 from ..inference import compare_systems, confidence_intervals, read_inference, sign
 from ..inputs import Problems
+from ..inputs.columns import InputColumn
 from ..inputs.groups import (
     Breakdown,
     EncodedIds,
     break_down,
     check_one_value_per_group,
-    encode_sorted,
+    encode_ids,
+    encode_ready_ids,
+    hash_ids,
     read_breakdowns,
 )
 from ..inputs.labels import EncodedLabels, list_names, read_judged_columns
-from ..scores import group_ratios, group_scores, read_thresholds, solved_curve
+from ..scores import group_ratios, group_scores, joint_counts, read_thresholds, solved_curve
 
 PATTERN_ACCURACY_VERSION = "2.0.0"
+
+#: A table of counts may always have this many cells.
+_N_CELLS = 1 << 22
 
 
 def pattern_accuracy(
@@ -124,7 +132,11 @@ def pattern_accuracy(
     )
     breakdowns = read_breakdowns(by, data, columns, problems)
     problems.check()
-    patterns = _Patterns.of(encode_sorted(columns["groups"]), encoded, problems)
+    groups_ = columns["groups"]
+    category = break_down(columns["categories"]) if "categories" in columns else None
+    if breakdowns or category is not None:
+        groups_ = hash_ids(groups_)
+    patterns = _tally_patterns(groups_, encoded, problems)
 
     def scores_of(n_correct: np.ndarray, n_samples: np.ndarray) -> dict[str, Any]:
         scores = group_scores(n_correct, n_samples, levels, "pattern_accuracy")
@@ -135,12 +147,14 @@ def pattern_accuracy(
         return scores
 
     by_value = {
-        name: patterns.score_by_value(f"by {name}", found, scores_of, problems)
+        name: _score_by_value(f"by {name}", found, groups_, encoded, patterns, scores_of, problems)
         for name, found in breakdowns.items()
     }
-    category = break_down(columns["categories"]) if "categories" in columns else None
+    by_category = None
     if category is not None:
-        by_category = patterns.score_by_value("categories", category, scores_of, problems)
+        by_category = _score_by_value(
+            "categories", category, groups_, encoded, patterns, scores_of, problems
+        )
     problems.check()
     n_correct, n_samples = patterns.n_correct[0], patterns.n_samples
     result = scores_of(n_correct, n_samples)
@@ -149,10 +163,10 @@ def pattern_accuracy(
     result |= encoded.count_unanswered()
     if by is not None:
         result["by"] = by_value
-    if category is not None:
+    if by_category is not None:
         result["by_category"] = by_category
     if per_group:
-        result["groups"] = patterns.table(encoded.names, category)
+        result["groups"] = _table(patterns, encoded.names, groups_, category)
     if other_predictions is not None:
         systems = [
             group_ratios(each, n_samples, levels, "pattern_accuracy") for each in patterns.n_correct
@@ -169,74 +183,142 @@ def pattern_accuracy(
     )
 
 
+def _table(
+    patterns: "_Patterns",
+    names: Sequence[str | int],
+    groups: InputColumn,
+    of_category: Breakdown | None,
+) -> dict[str, list[Any]]:
+    order = pc.sort_indices(patterns.keys).to_numpy()
+    n_correct, n_samples = patterns.n_correct[0][order], patterns.n_samples[order]
+    table = {
+        "group": patterns.keys.take(order).to_pylist(),
+        "reference": [names[code] for code in patterns.reference[order].tolist()],
+    }
+    if of_category is not None:
+        codes = _codes_of_patterns(of_category, encode_ids(groups), patterns)[order]
+        table["category"] = [of_category.values[code] for code in codes.tolist()]
+    return table | {
+        "n_samples": n_samples.tolist(),
+        "n_correct": n_correct.tolist(),
+        "accuracy": (n_correct / n_samples).tolist(),
+    }
+
+
 @dataclass(frozen=True, slots=True)
 class _Patterns:
-    """The patterns, sorted by id.
+    """The patterns, in no particular order.
 
     Attributes:
-        ids: Pattern of each row.
-        is_right: Whether the first system is right, by row, ``(n,)``.
+        keys: Ids, ``(patterns,)``.
         n_samples: Samples of each pattern, ``(patterns,)``.
         n_correct: Correct samples of each pattern, ``(patterns,)``, for every system.
         reference: Gold label of each pattern as a position in the label set, ``(patterns,)``.
     """
 
-    ids: EncodedIds
-    is_right: np.ndarray
+    keys: pa.Array
     n_samples: np.ndarray
     n_correct: list[np.ndarray]
     reference: np.ndarray
 
-    @classmethod
-    def of(cls, ids: EncodedIds, labels: EncodedLabels, problems: Problems) -> "_Patterns":
-        """Count the samples of every pattern, and those that each system has right."""
-        references, *systems = labels.codes.values()
+
+def _tally_patterns(groups: InputColumn, labels: EncodedLabels, problems: Problems) -> _Patterns:
+    """Count the samples of every pattern, and those that each system has right."""
+    references, *systems = labels.codes.values()
+    n_labels = len(labels.names)
+    ready = encode_ready_ids(groups)
+    affordable = (len(references) + _N_CELLS) // (n_labels * (n_labels + 1))
+    if ready is not None and len(ready) <= affordable:
+        patterns, is_constant = _count_dense(ready, references, systems, n_labels)
+    else:
+        patterns, is_constant = _count_hashed(groups, references, systems)
+    if not is_constant:
+        ids = encode_ids(groups)
         check_one_value_per_group(ids, "references", references, labels.names, problems)
-        is_right = [codes == references for codes in systems]
-        n_correct = [np.bincount(ids.codes[right], minlength=len(ids)) for right in is_right]
-        reference = ids.values_of_keys(references)
-        return cls(ids, is_right[0], np.bincount(ids.codes), n_correct, reference)
+    return patterns
 
-    def score_by_value(
-        self,
-        name: str,
-        found: Breakdown,
-        scores_of: Callable[[np.ndarray, np.ndarray], dict[str, Any]],
-        problems: Problems,
-    ) -> dict[Any, dict[str, Any]]:
-        """Return the scores of each value; a pattern has one, unless the values are lists.
 
-        Of a pattern with lists, the samples count whose list has the value.
-        """
-        if found.has_lists:
-            return found.score(lambda rows: scores_of(*self._count_rows(rows)))
-        check_one_value_per_group(self.ids, name, found.codes, found.values, problems)
-        if problems.found:
-            return {}
-        codes = self.ids.values_of_keys(found.codes)
-        of_patterns = Breakdown(found.values, np.arange(len(codes)), codes, False)
-        n_correct, n_samples = self.n_correct[0], self.n_samples
-        return of_patterns.score(lambda few: scores_of(n_correct[few], n_samples[few]))
+def _score_by_value(
+    name: str,
+    found: Breakdown,
+    groups: InputColumn,
+    labels: EncodedLabels,
+    patterns: _Patterns,
+    scores_of: Callable[[np.ndarray, np.ndarray], dict[str, Any]],
+    problems: Problems,
+) -> dict[Any, dict[str, Any]]:
+    """Return the scores of each value; a pattern has one, unless the values are lists.
 
-    def _count_rows(self, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Count the correct samples and all samples of the patterns that some rows have."""
-        ids = self.ids.take(rows)
-        n_correct = np.bincount(ids.codes[self.is_right[rows]], minlength=len(ids))
-        return n_correct, np.bincount(ids.codes)
+    Of a pattern with lists, the samples count whose list has the value.
+    """
+    ids = encode_ids(groups)
+    if found.has_lists:
+        is_right = labels.codes["predictions"] == labels.codes["references"]
+        return found.score(lambda rows: scores_of(*_count_samples(ids, is_right, rows)))
+    check_one_value_per_group(ids, name, found.codes, found.values, problems)
+    if problems.found:
+        return {}
+    codes = _codes_of_patterns(found, ids, patterns)
+    of_patterns = Breakdown(found.values, np.arange(len(codes)), codes, False)
+    n_correct, n_samples = patterns.n_correct[0], patterns.n_samples
+    return of_patterns.score(lambda few: scores_of(n_correct[few], n_samples[few]))
 
-    def table(
-        self, names: Sequence[str | int], of_category: Breakdown | None
-    ) -> dict[str, list[Any]]:
-        """Return the lists that a result has by pattern."""
-        table = {
-            "group": self.ids.keys.to_pylist(),
-            "reference": [names[code] for code in self.reference.tolist()],
-        }
-        if of_category is not None:
-            codes = self.ids.values_of_keys(of_category.codes).tolist()
-            table["category"] = [of_category.values[code] for code in codes]
-        return table | {
-            "n_samples": self.n_samples.tolist(),
-            "n_correct": self.n_correct[0].tolist(),
-            "accuracy": (self.n_correct[0] / self.n_samples).tolist(),
-        }
+
+def _codes_of_patterns(found: Breakdown, ids: EncodedIds, patterns: _Patterns) -> np.ndarray:
+    """Return the value of each pattern, ``(patterns,)``, from the values of rows."""
+    of_ids = np.zeros(len(ids), np.int64)
+    of_ids[ids.codes] = found.codes
+    codes: np.ndarray = of_ids[pc.index_in(patterns.keys, ids.keys).to_numpy()]
+    return codes
+
+
+def _count_samples(
+    ids: EncodedIds, is_right: np.ndarray, rows: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Count the correct samples and all samples of the patterns that some rows have."""
+    codes = ids.codes[rows]
+    if len(codes) < len(ids):  # few rows of many patterns
+        codes = np.unique(codes, return_inverse=True)[1].reshape(-1)
+    n_samples = np.bincount(codes)
+    n_correct = np.bincount(codes[is_right[rows]], minlength=len(n_samples))
+    has_rows = n_samples > 0
+    return n_correct[has_rows], n_samples[has_rows]
+
+
+def _count_dense(
+    ids: EncodedIds, references: np.ndarray, systems: list[np.ndarray], n_labels: int
+) -> tuple[_Patterns, bool]:
+    """Count ids that are small integers or a dictionary, in a table of counts.
+
+    Also return whether every pattern has one gold label, as ``_count_hashed`` does.
+    """
+    by_group, gold = (ids.codes, len(ids)), (references, n_labels)
+    tables = [joint_counts(by_group, gold, (codes, n_labels + 1)) for codes in systems]
+    of_label = tables[0].sum(axis=2)
+    n_samples = of_label.sum(axis=1)
+    used = n_samples > 0
+    reference = of_label.argmax(axis=1)
+    is_constant = bool((of_label.max(axis=1) == n_samples).all())
+    n_correct = [np.trace(table, axis1=1, axis2=2)[used] for table in tables]
+    keys = ids.keys.filter(pa.array(used))
+    return _Patterns(keys, n_samples[used], n_correct, reference[used]), is_constant
+
+
+def _count_hashed(
+    groups: InputColumn, references: np.ndarray, systems: list[np.ndarray]
+) -> tuple[_Patterns, bool]:
+    """Count ids of any other kind by Arrow's hash aggregation, which uses all cores."""
+    ids = groups.values
+    dictionary = ids.dictionary if pa.types.is_dictionary(ids.type) else None
+    table = pa.table({"group": ids if dictionary is None else ids.indices, "gold": references})
+    aggregations: list[tuple[str | list[str], str]] = [("gold", "min_max"), ([], "count_all")]
+    for i, codes in enumerate(systems):
+        table = table.append_column(f"{i}", pa.array((codes == references).view(np.int8)))
+        aggregations.append((f"{i}", "sum"))
+    table = table.group_by("group").aggregate(aggregations).combine_chunks()
+    low, high = map(np.asarray, table["gold_min_max"].combine_chunks().flatten())
+    n_correct = [np.asarray(table[f"{i}_sum"], np.int64) for i in range(len(systems))]
+    keys = table["group"].combine_chunks()
+    keys = keys if dictionary is None else dictionary.take(keys)
+    n_samples = np.asarray(table["count_all"], np.int64)
+    return _Patterns(keys, n_samples, n_correct, low.astype(np.int64)), np.array_equal(low, high)

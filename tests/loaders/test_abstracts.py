@@ -16,7 +16,7 @@ from abstract_samples import (
 )
 from archives import tar
 from conftest import shared_data
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from nlihub.loaders.bounds import MAX_RECORD_BYTES
 from nlihub.loaders.corpora.abstracts.abstract import REASONS, UNITS, Abstract, EntityRelation
@@ -353,6 +353,7 @@ def units(*parts):
     return [(unit, list(skipped)) for part in parts for unit, skipped in read_part(part)]
 
 
+@settings(deadline=None)
 @given(
     lines=st.lists(st.sampled_from(LINES), max_size=30),
     part_bytes=st.integers(1, 200),

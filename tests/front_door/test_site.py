@@ -50,6 +50,20 @@ def test_every_command_and_public_name_is_in_the_reference(pages):
         assert f"::: nlihub.{name}\n" in functions
 
 
+@pytest.mark.slow
+def test_the_rows_and_counts_on_our_own_page_are_those_of_the_dataset(pages):
+    rows = nlihub.load_dataset("open_spacenli", split="test")
+    page = pages["datasets/open_spacenli.md"]
+    shown = re.findall(r"^\| (The [^|]*) \| ([^|]*) \| (\w+) \|$", page, re.MULTILINE)
+    names = rows.features["label"].names
+    known = {(row["premise"], row["hypothesis"], names[row["label"]]) for row in rows}
+    assert len(shown) == 3
+    assert {*shown} <= known
+    for label, count in Counter(rows["label"]).items():
+        assert f"test {names[label]}</text>" in page
+        assert f"{count:,}</text>" in page
+
+
 @pytest.fixture(scope="module")
 def results(pages):
     """The rows of the page of all results."""

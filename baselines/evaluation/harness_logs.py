@@ -79,6 +79,7 @@ class HarnessLog:
         labels: By id of a row the id of the label that the log takes for its right one, and the
             row's group.
         run_id: What the run is known by, in whatever file: Inspect's id, else the file's hash.
+        is_whole: Whether the log's results say that all rows of the split were asked.
     """
 
     harness: str
@@ -94,6 +95,7 @@ class HarnessLog:
     predictions: pa.Table
     labels: Mapping[str, tuple[Any, Any]]
     run_id: str
+    is_whole: bool = False
 
     @property
     def is_complete(self) -> bool:
@@ -231,6 +233,12 @@ def restrict_to_logs(gold: GoldRows, logs: Mapping[Path, HarnessLog]) -> tuple[G
     is_asked = pc.is_in(gold.rows["id"], pa.array(sorted(asked[0])).cast(gold.rows["id"].type))
     rows = gold.rows.filter(is_asked)
     n_left_out = len(gold.rows) - len(rows)
+    for path, log in logs.items():
+        if n_left_out and log.is_whole:
+            raise PredictionsError(
+                f"{path.name} has {len(rows):,} of {len(gold.rows):,} rows, but its results name no "
+                "limit: rows are missing."
+            )
     description = {**gold.description, "rows": len(rows)}
     return replace(gold, rows=rows, description=description), n_left_out
 
@@ -312,7 +320,8 @@ def _read_lighteval(path: Path) -> HarnessLog:
         answer = None if likelihoods or has_failed else texts[0]
         read = replace(read, answer=answer, likelihoods=likelihoods or None)
         rows.append(replace(read, has_failed=has_failed))
-    n_asked = _limit_of_lighteval(path)
+    results = _results_of_lighteval(path)
+    n_asked = None if results is None else results["config_general"]["max_samples"]
     if n_asked is not None and len(rows) < n_asked:
         raise ValueError(f"{len(rows)} rows; expected {n_asked}, as its results say")
     _, _, shots = table[0]["doc"]["task_name"].rpartition("|")
@@ -322,18 +331,18 @@ def _read_lighteval(path: Path) -> HarnessLog:
         harness="lighteval",
         model=path.parents[1].name if path.name.startswith("details_") else None,
         n_shots=int(shots),
+        is_whole=results is not None and n_asked is None,
     )
 
 
-def _limit_of_lighteval(path: Path) -> int | None:
-    """Return how many rows a run was limited to, where its results are in their place."""
+def _results_of_lighteval(path: Path) -> Mapping[str, Any] | None:
+    """Read the results of a run, where they are in their place beside its details."""
     date = path.stem.rpartition("_")[2]
     for folder in path.parents:
         if folder.name == "details":
             for results in folder.with_name("results").rglob(f"results_{date}.json"):
-                found = parse_json(results.read_bytes())
-                limit: int | None = found["config_general"]["max_samples"]
-                return limit
+                found: Mapping[str, Any] = parse_json(results.read_bytes())
+                return found
     return None
 
 

@@ -364,7 +364,7 @@ def test_samples_of_lm_eval_need_their_results(log, tmp_path):
         read_log(path.rename(tmp_path / "run1.jsonl"))
 
 
-def test_a_row_that_lighteval_asked_is_missed(log, tmp_path):
+def test_a_row_that_lighteval_asked_is_missed(log, small, tmp_path):
     folder, results = tmp_path / "out/details/m/date", tmp_path / "out/results/m"
     for made in (folder, results):
         made.mkdir(parents=True)
@@ -374,6 +374,9 @@ def test_a_row_that_lighteval_asked_is_missed(log, tmp_path):
         (results / name).write_text(json.dumps({"config_general": {"max_samples": n_asked}}))
         if n_asked != 10:
             assert read_log(path).is_complete
+        if n_asked is None:
+            with pytest.raises(PredictionsError, match=r"has 9 of .* its results name no limit"):
+                nlihub.score(path, str(small))
     with pytest.raises(PredictionsError, match="9 rows; expected 10"):
         read_log(path)
 

@@ -236,8 +236,8 @@ def restrict_to_logs(gold: GoldRows, logs: Mapping[Path, HarnessLog]) -> tuple[G
     for path, log in logs.items():
         if n_left_out and log.is_whole:
             raise PredictionsError(
-                f"{path.name} has {len(rows):,} of {len(gold.rows):,} rows, but its results name no "
-                "limit: rows are missing."
+                f"{path.name} has {len(rows):,} of {len(gold.rows):,} rows, but its results name "
+                "no limit: rows are missing."
             )
     description = {**gold.description, "rows": len(rows)}
     return replace(gold, rows=rows, description=description), n_left_out

@@ -290,7 +290,6 @@ def fuzz(reader, n_examples, number, tally, keep):
         phases=[Phase.generate, Phase.target],
         suppress_health_check=list(HealthCheck),
     )
-    @settings(deadline=None)
     @given(st.sampled_from(sorted(reader.files)), st.lists(_STEPS, min_size=1, max_size=5))
     def run(name, steps):
         content = damage(reader.files[name], steps)

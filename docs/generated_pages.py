@@ -11,7 +11,7 @@ from nlihub.builders.core.markdown import markdown_table
 from nlihub.builders.core.registry import get_builder, list_datasets
 from nlihub.builders.versions.card import declared_card, split_card
 from notebook_pages import notebook_page, read_notebook, run_notebook
-from results_page import describe_system, results_page, with_note
+from results_page import describe_system, results_pages, with_note
 
 import nlihub
 from nlihub.cli import app
@@ -57,7 +57,7 @@ def generated_pages(root: Path, *, runs_notebooks: bool = False) -> dict[str, st
     pages["datasets/index.md"] = _datasets()
     pages |= {f"datasets/{name}.md": _dataset(name) for name in list_datasets()}
     pages["reproduction/registry.md"] = _registry()
-    pages["reproduction/results.md"] = results_page(root)
+    pages |= results_pages(root)
     for path in sorted((root / "docs" / "notebooks").glob("*.ipynb")):
         notebook = run_notebook(path) if runs_notebooks else read_notebook(path)
         pages[f"notebooks/{path.stem}.md"] = notebook_page(notebook, path.name)

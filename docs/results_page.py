@@ -1,7 +1,9 @@
-"""The page of all results: those of papers, and those of ``benchmarks/scores.json``."""
+"""The page of all results, a table for each dataset; the same as CSV, and the papers as BibTeX."""
 
+import csv
+import io
 import json
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from html import escape
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -9,24 +11,7 @@ from typing import Any, NamedTuple
 from nlihub.baselines.reports.names import place_of
 from nlihub.baselines.reports.published import PublishedResult, published_results
 from nlihub.baselines.tables import MeanScore
-from nlihub.builders.core.markdown import markdown_table
-from nlihub.builders.core.registry import get_builder
-
-#: Titles of the columns; ``results.js`` knows them from the table's head.
-COLUMNS = (
-    "dataset",
-    "tested on",
-    "system",
-    "trained on",
-    "setting",
-    "metric",
-    "score in %",
-    "source",
-    "kind",
-    "comparable",
-)
-#: Columns that a reader can choose a value of.
-_CHOSEN = ("dataset", "tested on", "metric", "kind", "comparable")
+from nlihub.builders.core.registry import get_builder, list_datasets
 
 _PAGE = """---
 hide: [toc]
@@ -37,52 +22,82 @@ search: {{exclude: true}}
 
 # All results
 
-What papers print and what we measured, a row for each score. A published result is *comparable*
-where `nlihub baseline report` sets it beside a run in the same setting, a measured one where a
-paper has its setting; otherwise the cell says what differs. "±" is the standard deviation over
-runs, and "> 99" is all that the paper states. Commands of measured scores are explained in [What
-was measured](../measured.md).
+What papers print and what we measured, in percent: a row for each system, a column for each score.
+"±" is the standard deviation over runs, and "> 99" is all that the paper states. `macro_f1
+networks` is the score on the rows of that domain or config. [What was
+measured](../measured.md) explains our own figures.
 
-{controls}
+Download all of it as <a href="results.csv" download>CSV</a>, a row for each score, and the papers
+as <a href="results.bib" download>BibTeX</a>.
 
-{table}
+{form}
+
+{tables}
 
 <script src="results.js"></script>
 """
+#: The script shows the form, and draws the chosen column in the figure.
+_FORM = """<form class="results" hidden>
+<label>Dataset <select name="dataset">{}</select></label>
+<label>Chart <select name="score"></select></label>
+<label>Search <input type="search" name="search"></label>
+<output aria-live="polite"></output>
+</form>
+<figure class="results"></figure>"""
 
 
-class Row(NamedTuple):
-    """A row of the table, as Markdown; the fields are those of ``COLUMNS``."""
+class Score(NamedTuple):
+    """A score of a system; the fields are the columns of the CSV file."""
 
     dataset: str
+    #: The dataset's config and split that were tested.
     tested_on: str
     system: str
     trained_on: str
+    #: What the system saw of a pair, its shots and its runs, where a source states them.
     setting: str
     metric: str
+    #: Percent, with the standard deviation over runs.
     score: str
+    #: The paper's table, or the command.
     source: str
     kind: str
-    comparable: str
+    #: Why runs of ours are not set beside it; empty if they are.
+    differs: str
 
 
-def results_page(root: Path) -> str:
-    """Return the page.
+def results_pages(root: Path) -> dict[str, str]:
+    """Return the page and its downloads, by their path in the site.
 
     Args:
         root: The checkout.
     """
-    rows = [*published_rows(), *measured_rows(root)]
-    table = markdown_table(COLUMNS, rows, aligns_numbers=True)
-    return _PAGE.format(controls=_controls(rows), table=table)
+    scores = [*published_scores(), *measured_scores(root)]
+    names = dict.fromkeys(score.dataset for score in scores)
+    options = "".join(
+        f'<option value="{name}">{escape(get_builder(name).SPEC.pretty_name)}</option>'
+        for name in names
+    )
+    tables = "\n\n".join(
+        _section(name, [score for score in scores if score.dataset == name]) for name in names
+    )
+    file = io.StringIO()
+    writer = csv.writer(file, lineterminator="\n")
+    writer.writerows([Score._fields, *scores])
+    citations = [get_builder(name).SPEC.citation.strip() for name in list_datasets()]
+    return {
+        "reproduction/results.md": _PAGE.format(form=_FORM.format(options), tables=tables),
+        "reproduction/results.csv": file.getvalue(),
+        "reproduction/results.bib": "\n\n".join(dict.fromkeys(citations)) + "\n",
+    }
 
 
-def published_rows() -> Iterator[Row]:
-    """Yield a row for each score of each published result, in their order."""
+def published_scores() -> Iterator[Score]:
+    """Yield each score of each published result, in their order."""
     for result in published_results():
         needed = ("GloVe vectors",) if "vectors" in result.details else ()
         for name, score in result.scores.items():
-            yield Row(
+            yield Score(
                 *_place(result.test, name),
                 result.system,
                 result.train or "",
@@ -91,24 +106,24 @@ def published_rows() -> Iterator[Row]:
                 str(score),
                 with_note(result.source, result.note),
                 "published",
-                _comparable(result.differs),
+                result.differs or "",
             )
 
 
-def measured_rows(root: Path) -> Iterator[Row]:
-    """Yield a row for each score of ``benchmarks/scores.json``, in the order of the file."""
+def measured_scores(root: Path) -> Iterator[Score]:
+    """Yield each score of ``benchmarks/scores.json``, in the order of the file."""
     for result in measured_results(root):
         for name, score in result["scores"].items():
-            yield Row(
+            yield Score(
                 *_place(result["test"], name),
                 result["system"],
                 result["train"] or "",
                 _setting(result["view"], result["n_shots"], result["n_runs"]),
                 place_of(result["test"], name)[1],
                 str(MeanScore(**score, decimals=result["decimals"])),
-                with_note(f"`{result['command']}`", result.get("note")),
+                with_note(result["command"], result.get("note")),
                 "measured",
-                _comparable(result["differs"]),
+                result["differs"] or "",
             )
 
 
@@ -146,17 +161,32 @@ def _setting(view: str, n_shots: int | None, n_runs: int | None, *more: str) -> 
     return ", ".join([*told, *more])
 
 
-def _comparable(differs: str | None) -> str:
-    return f"no: {differs}" if differs else "yes"
+def _section(name: str, scores: list[Score]) -> str:
+    """Write the table of a dataset in HTML: what was run in rows, its scores in columns."""
+    spec = get_builder(name).SPEC
+    rows: dict[tuple[str, ...], dict[str, str]] = {}
+    for score in scores:
+        config = score.tested_on.removesuffix(", test")
+        column = score.metric if config == spec.default_config else f"{score.metric} {config}"
+        source = score.source if score.kind == "published" else f"measured: {score.source}"
+        source = with_note(source, score.differs and f"not compared with runs: {score.differs}")
+        run = (score.system, score.trained_on, score.setting, source)
+        rows.setdefault(run, {}).setdefault(column, score.score)
+    columns = sorted(
+        dict.fromkeys(column for of in rows.values() for column in of),
+        key=lambda column: (column != "macro_f1", column != "accuracy"),
+    )
+    lines = [_row("th", ["system", "trained on", "setting", *columns, "source"])]
+    for (*run, source), of in rows.items():
+        lines.append(_row("td", [*run, *(of.get(column, "") for column in columns), source]))
+    head, *body = lines
+    return (
+        f'<section class="results" id="{name}">\n<h2>{escape(spec.pretty_name)}</h2>\n'
+        f'<div class="results">\n<table class="results">\n<thead>\n{head}\n</thead>\n<tbody>\n'
+        + "\n".join(body)
+        + "\n</tbody>\n</table>\n</div>\n</section>"
+    )
 
 
-def _controls(rows: list[Row]) -> str:
-    """Write the form, which the script shows: a search field, and a list for each chosen column."""
-    fields = ['<label>search <input type="search" name="search"></label>']
-    for title in _CHOSEN:
-        values = {row[COLUMNS.index(title)].partition(":")[0] for row in rows}
-        options = "".join(f"<option>{escape(value)}</option>" for value in sorted(values))
-        choice = f'<select name="{title}"><option value="">all</option>{options}</select>'
-        fields.append(f"<label>{title} {choice}</label>")
-    fields += ['<button type="reset">Show all</button>', '<output aria-live="polite"></output>']
-    return '<form class="results" hidden>\n' + "\n".join(fields) + "\n</form>"
+def _row(tag: str, cells: Iterable[str]) -> str:
+    return "<tr>" + "".join(f"<{tag}>{escape(cell)}</{tag}>" for cell in cells) + "</tr>"

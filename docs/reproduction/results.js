@@ -1,12 +1,18 @@
-/* Sorts and filters the table of results. Without this script the table is complete, in the order
-   of the papers. What is chosen is kept in the address: ?dataset=scinli&sort=system */
+/* Shows one dataset's table at a time, filters and sorts it, and charts one of its scores. Without
+   this script all tables are there, in the order of the papers. What is chosen is kept in the
+   address: ?dataset=scinli&score=macro_f1&search=roberta */
 "use strict";
 
 const collator = new Intl.Collator("en", { numeric: true });
 
-/** Compare two cells: numbers ("> 99", "78.06 ± 0.39") by their value, others as text. */
+/** The value of a score: "> 99" is 99, "78.06 ± 0.39" is 78.06. */
+function valueOf(cell) {
+  return parseFloat(cell.replace(/^> /, ""));
+}
+
+/** Compare two cells: numbers by their value, others as text. */
 function compareCells(a, b) {
-  const [x, y] = [a, b].map((cell) => parseFloat(cell.replace(/^> /, "")));
+  const [x, y] = [valueOf(a), valueOf(b)];
   return Number.isNaN(x) || Number.isNaN(y) ? collator.compare(a, b) : x - y;
 }
 
@@ -19,78 +25,105 @@ function sortRows(rows, column, descending) {
   });
 }
 
-/** Whether a row has every word that is searched, and in each column the value that is chosen: of
-    "no: other rows" that is "no". */
-function isShown(row, search, chosen) {
+/** Whether a row has every word of the search. */
+function isFound(row, search) {
   const text = row.cells.join(" ").toLowerCase();
-  return (
-    search.toLowerCase().split(/\s+/).every((word) => text.includes(word)) &&
-    Object.entries(chosen).every(([column, value]) => row.cells[column].split(":")[0] === value)
-  );
+  return search.toLowerCase().split(/\s+/).every((word) => text.includes(word));
 }
 
-function setUp(form, table) {
-  const heads = [...table.tHead.rows[0].cells];
-  const titles = heads.map((head) => head.textContent);
-  const rows = [...table.tBodies[0].rows].map((element) => ({
-    element,
-    cells: [...element.cells].map((cell) => cell.textContent),
-  }));
+/** Draw the rows that have a score as bars from 0 to 100, each with its name and its score. */
+function drawChart(figure, rows, column) {
+  const bars = rows.filter((row) => row.cells[column]).map((row) => {
+    const [name, bar, score] = ["span", "i", "span"].map((tag) => document.createElement(tag));
+    name.textContent = row.cells.slice(0, 3).filter(Boolean).join(" · ");
+    bar.style.setProperty("--share", valueOf(row.cells[column]) / 100);
+    score.textContent = row.cells[column];
+    return [name, bar, score];
+  });
+  figure.replaceChildren(...bars.flat());
+}
+
+function setUp(form, figure, sections) {
+  const tables = sections.map((section) => {
+    const heads = [...section.querySelectorAll("th")];
+    return {
+      section,
+      heads,
+      titles: heads.map((head) => head.textContent),
+      rows: [...section.querySelectorAll("tbody tr")].map((element) => ({
+        element,
+        cells: [...element.cells].map((cell) => cell.textContent),
+      })),
+      sort: { column: -1, descending: false },
+    };
+  });
+  const { dataset, score, search } = form.elements;
+  const output = form.querySelector("output");
   const asked = new URLSearchParams(location.search);
-  let sort = titles.indexOf(asked.get("sort"));
-  let descending = asked.has("descending");
+
+  /** The table of the chosen dataset; its scores become the choices of the chart. */
+  function choose(title) {
+    const table = tables.find(({ section }) => section.id === dataset.value);
+    const scores = table.titles.slice(3, -1);
+    score.replaceChildren(...scores.map((name) => new Option(name)));
+    score.value = scores.includes(title) ? title : scores[0];
+    sortBy(table, table.titles.indexOf(score.value), true);
+  }
+
+  function sortBy(table, column, descending) {
+    table.sort = { column, descending };
+    show();
+  }
 
   function show() {
-    const given = Object.fromEntries([...new FormData(form)].filter(([, value]) => value));
-    const { search = "", ...values } = given;
-    const chosen = Object.fromEntries(
-      Object.entries(values).map(([title, value]) => [titles.indexOf(title), value]),
-    );
-    const sorted = sort < 0 ? rows : sortRows(rows, sort, descending);
-    const shown = sorted.filter((row) => isShown(row, search, chosen));
-    table.tBodies[0].replaceChildren(...shown.map((row) => row.element));
-    heads.forEach((head, column) => {
-      if (column === sort) head.ariaSort = descending ? "descending" : "ascending";
+    const table = tables.find(({ section }) => section.id === dataset.value);
+    const { column, descending } = table.sort;
+    for (const { section } of tables) section.hidden = section !== table.section;
+    const sorted = sortRows(table.rows, column, descending);
+    const found = sorted.filter((row) => isFound(row, search.value));
+    table.section.querySelector("tbody").replaceChildren(...found.map((row) => row.element));
+    table.heads.forEach((head, place) => {
+      if (place === column) head.ariaSort = descending ? "descending" : "ascending";
       else head.removeAttribute("aria-sort");
     });
-    form.querySelector("output").value = `${shown.length} of ${rows.length} scores`;
-    const query = new URLSearchParams(given);
-    if (sort >= 0) query.set("sort", titles[sort]);
-    if (sort >= 0 && descending) query.set("descending", "");
-    history.replaceState(null, "", `${location.pathname}${query.size ? `?${query}` : ""}`);
+    drawChart(figure, found, table.titles.indexOf(score.value));
+    output.value = `${found.length} of ${table.rows.length} results`;
+    const query = new URLSearchParams({ dataset: dataset.value, score: score.value });
+    if (search.value) query.set("search", search.value);
+    history.replaceState(null, "", `${location.pathname}?${query}`);
   }
 
-  heads.forEach((head, column) => {
-    const button = document.createElement("button");
-    button.type = "button";
-    button.append(...head.childNodes);
-    button.addEventListener("click", () => {
-      descending = column === sort && !descending;
-      sort = column;
-      show();
+  for (const table of tables) {
+    table.heads.forEach((head, column) => {
+      const button = document.createElement("button");
+      button.type = "button";
+      button.append(...head.childNodes);
+      button.addEventListener("click", () => {
+        const isScore = column > 2 && column < table.heads.length - 1;
+        const { sort } = table;
+        if (isScore) score.value = table.titles[column];
+        // Scores begin with the highest, names with A.
+        sortBy(table, column, column === sort.column ? !sort.descending : isScore);
+      });
+      head.append(button);
     });
-    button.addEventListener("focus", () => {
-      // Not at the edge, where the column that stays in view would cover it.
-      if (button.matches(":focus-visible")) {
-        button.scrollIntoView({ block: "nearest", inline: "center" });
-      }
-    });
-    head.append(button);
-  });
-  for (const field of form.elements) {
-    if (field.name && asked.get(field.name)) field.value = asked.get(field.name);
-    if (field.selectedIndex === -1) field.selectedIndex = 0; // there is no such value
   }
-  form.addEventListener("input", show);
+  dataset.value = asked.get("dataset") ?? dataset.value;
+  if (dataset.selectedIndex === -1) dataset.selectedIndex = 0; // there is no such dataset
+  search.value = asked.get("search") ?? "";
+  dataset.addEventListener("input", () => choose(score.value));
+  score.addEventListener("input", () => choose(score.value));
+  search.addEventListener("input", show);
   form.addEventListener("submit", (event) => event.preventDefault());
-  form.addEventListener("reset", () => {
-    sort = -1;
-    descending = false;
-    setTimeout(show); // once the fields are empty
-  });
   form.hidden = false;
-  show();
+  choose(asked.get("score"));
 }
 
-if (typeof document === "undefined") module.exports = { sortRows, isShown };
-else setUp(document.querySelector("form.results"), document.querySelector("article table"));
+if (typeof document === "undefined") module.exports = { sortRows, isFound };
+else {
+  setUp(
+    document.querySelector("form.results"),
+    document.querySelector("figure.results"),
+    [...document.querySelectorAll("section.results")],
+  );
+}

@@ -1,11 +1,13 @@
 """The documentation site: it is built strictly, and loads nothing from elsewhere."""
 
+import csv
 import json
 import re
 import shutil
 import subprocess
 import sys
 from collections import Counter
+from html import escape
 from importlib.util import find_spec
 
 import pytest
@@ -19,7 +21,7 @@ sys.path.insert(0, str(ROOT / "docs"))
 from build_site import find_loads, show_formulae
 from generated_pages import generated_pages
 from notebook_pages import notebook_page, run_notebook
-from results_page import COLUMNS, Row, measured_results
+from results_page import Score, measured_results
 
 NODE = shutil.which("node")
 
@@ -66,11 +68,13 @@ def test_the_rows_and_counts_on_our_own_page_are_those_of_the_dataset(pages):
 
 @pytest.fixture(scope="module")
 def results(pages):
-    """The rows of the page of all results."""
-    lines = re.findall(r"^\| (.*) \|$", pages["reproduction/results.md"], re.MULTILINE)
-    head, _, *rows = [line.split(" | ") for line in lines]
-    assert tuple(head) == COLUMNS
-    return [Row(*row) for row in rows]
+    """The rows of the file of all results, each of them a cell of a table on the page."""
+    head, *rows = csv.reader(pages["reproduction/results.csv"].splitlines())
+    assert tuple(head) == Score._fields
+    cells = Counter(re.findall(r"<td>([^<]*)</td>", pages["reproduction/results.md"]))
+    scores = Counter(escape(row[head.index("score")]) for row in rows)
+    assert {score: cells[score] for score in scores} == scores
+    return [Score(*row) for row in rows]
 
 
 def read_score(text):
@@ -97,10 +101,15 @@ def test_every_published_score_is_on_the_page_once(results):
 
 
 def test_a_result_says_in_what_it_differs(results, pages):
-    assert {row.comparable.partition(": ")[0] for row in results} == {"yes", "no"}
-    reasons = {row.comparable.partition(": ")[2] for row in results if row.kind == "published"}
+    reasons = {row.differs for row in results if row.kind == "published"}
     assert reasons == {one.differs or "" for one in published_results()}
     assert "results.md?dataset=scinli" in pages["datasets/scinli.md"]
+
+
+def test_the_papers_can_be_cited(pages):
+    citations = pages["reproduction/results.bib"]
+    assert len(re.findall(r"^@", citations, re.MULTILINE)) >= 4
+    assert citations.count("{") == citations.count("}")
 
 
 def test_measured_scores_are_those_of_the_benchmarks(results):
@@ -128,7 +137,7 @@ def test_measured_scores_are_those_of_the_benchmarks(results):
 @pytest.mark.skipif(NODE is None, reason="there is no node to run the script")
 def test_the_table_is_sorted_and_filtered():
     def run(expression):
-        code = f"const {{ sortRows, isShown }} = require({json.dumps(str(script))});"
+        code = f"const {{ sortRows, isFound }} = require({json.dumps(str(script))});"
         code += f"console.log(JSON.stringify({expression}))"
         return json.loads(subprocess.check_output([NODE, "-e", code]))
 
@@ -142,10 +151,11 @@ def test_the_table_is_sorted_and_filtered():
     assert in_order([*scores[2:], "", *scores[:2]], "true") == [*scores[::-1], ""]
     tables = ["bionli", "SciNLI, Table 9", "SciNLI, Table 10"]
     assert in_order(tables[::-1], "false") == tables
-    row = json.dumps({"cells": ["scinli", "RoBERTa large", "no: other rows"]})
-    asked = ["'', {}", "'LARGE roberta', {2: 'no'}", "'bert base', {}", "'', {0: 'mscinli'}"]
-    shown = [run(f"isShown({row}, {one})") for one in asked]
-    assert shown == [True, True, False, False]
+    row = json.dumps({"cells": ["RoBERTa large", "scinli"]})
+    found = [
+        run(f"isFound({row}, {search})") for search in ("''", "'LARGE roberta'", "'bert base'")
+    ]
+    assert found == [True, True, False]
 
 
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)

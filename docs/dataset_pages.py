@@ -16,7 +16,6 @@ _OWN = {
         "test": {"label": {"entailment": 11_800, "neutral": 10_600, "contradiction": 10_600}}
     }
 }
-_BAR, _WIDTH = 22, 640
 
 
 def page_head(name: str) -> str:
@@ -54,22 +53,15 @@ def page_head(name: str) -> str:
 
 
 def _chart(counts: dict[str, dict[str, int]]) -> str:
-    """Draw the number of rows of each label in each split as bars, in the colours of the page."""
+    """Draw the number of rows of each label in each split as bars (``style.css``)."""
     bars = [(split, label, n) for split, labels in counts.items() for label, n in labels.items()]
     most = max(n for *_, n in bars)
-    lines = []
-    for place, (split, label, n) in enumerate(bars):
-        y = place * _BAR
-        width = max(1, round(300 * n / most))
-        lines += [
-            f'<text x="0" y="{y + 15}">{split} {escape(label)}</text>',
-            f'<rect x="200" y="{y + 4}" width="{width}" height="14" rx="2" opacity="0.6"/>',
-            f'<text x="{206 + width}" y="{y + 15}">{n:,}</text>',
-        ]
-    height = len(bars) * _BAR
     return (
-        f'<svg viewBox="0 0 {_WIDTH} {height}" role="img" aria-label="Rows by split and label" '
-        f'style="max-width: {_WIDTH}px; font-size: 13px" fill="currentColor">'
-        + "".join(lines)
-        + "</svg>"
+        '<figure class="bars">'
+        + "".join(
+            f"<span>{split} {escape(label)}</span>"
+            f'<i style="--share: {n / most:.4f}"></i><span>{n:,}</span>'
+            for split, label, n in bars
+        )
+        + "</figure>"
     )

@@ -5,13 +5,13 @@ import re
 from pathlib import Path
 
 from dataset_pages import page_head
-from nlihub.baselines.reports.published import PublishedResult, published_results
+from nlihub.baselines.reports.published import published_results
 from nlihub.baselines.reproduction.entries import NEEDS, PAPERS, Entry, entries
 from nlihub.builders.core.markdown import markdown_table
 from nlihub.builders.core.registry import get_builder, list_datasets
 from nlihub.builders.versions.card import declared_card, split_card
 from notebook_pages import notebook_page, read_notebook, run_notebook
-from results_page import describe_system, results_pages, with_note
+from results_page import results_pages
 
 import nlihub
 from nlihub.cli import app
@@ -83,7 +83,7 @@ def _datasets() -> str:
         rows.append([f"[{spec.pretty_name}]({name}.md)", spec.summary, configs, spec.license])
     table = markdown_table(["dataset", "what it is", "configs", "licence"], rows)
     return (
-        "# Datasets\n\nEach page is the dataset's card, with the results that papers publish and "
+        "# Datasets\n\nEach page is the dataset's card, with "
         f"the commands that make its paper's tables and figures.\n\n{table}\n"
     )
 
@@ -93,35 +93,16 @@ def _dataset(name: str) -> str:
     title, _, card = split_card(declared_card(spec))[1].strip().partition("\n\n")
     about, _, rest = card.partition("\n\n")
     parts = [title, about, page_head(name), rest]
-    results = [one for one in published_results() if one.test.partition("/")[0] == name]
-    if results:
-        header = ["system", "trained on", "tested on", "scores in %", "source"]
-        rows = [_result(one) for one in results]
+    if any(result.test.partition("/")[0] == name for result in published_results()):
         parts.append(
-            "## Published results\n\nOf papers, as they print them. "
-            "[Train a baseline](../guides/baselines.md) sets yours beside them; "
-            f"[All results](../reproduction/results.md?dataset={name}) can be sorted and filtered, "
-            "with F1 and recall by class.\n\n" + markdown_table(header, rows)
+            f"## Results\n\n[Results](../reproduction/results.md?dataset={name}) has the scores "
+            "that papers publish and ours; [Train baselines](../guides/baselines.md) sets yours "
+            "beside them."
         )
     made = [entry for entry in entries().values() if entry.dataset == name]
     if made:
         parts.append("## Tables and figures of the paper\n\n" + _entries(made))
     return "\n\n".join(parts) + "\n"
-
-
-def _result(result: PublishedResult) -> list[str]:
-    source = with_note(result.source, result.note)
-    source = with_note(source, result.differs and f"not compared with runs: {result.differs}")
-    return [describe_system(result), result.train or "", result.test, _scores(result), source]
-
-
-def _scores(result: PublishedResult) -> str:
-    shown = []
-    for name, score in result.scores.items():
-        if name.startswith(("f1 ", "recall ")):  # those are on the page of all results
-            continue
-        shown.append(f"{name} {score}")
-    return "; ".join(shown)
 
 
 # ---- Tables and figures of the papers.

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from nlihub.baselines.reports.names import place_of
-from nlihub.baselines.reports.published import PublishedResult, published_results
+from nlihub.baselines.reports.published import published_results
 from nlihub.baselines.tables import MeanScore
 from nlihub.builders.core.registry import get_builder, list_datasets
 
@@ -43,7 +43,7 @@ _FORM = """<form class="results" hidden>
 <label>Search <input type="search" name="search"></label>
 <output aria-live="polite"></output>
 </form>
-<figure class="results"></figure>"""
+<figure class="bars"></figure>"""
 
 
 class Score(NamedTuple):
@@ -104,7 +104,7 @@ def published_scores() -> Iterator[Score]:
                 _setting(result.view, result.n_shots, result.n_runs, *needed),
                 place_of(result.test, name)[1],
                 str(score),
-                with_note(result.source, result.note),
+                _with_note(result.source, result.note),
                 "published",
                 result.differs or "",
             )
@@ -121,7 +121,7 @@ def measured_scores(root: Path) -> Iterator[Score]:
                 _setting(result["view"], result["n_shots"], result["n_runs"]),
                 place_of(result["test"], name)[1],
                 str(MeanScore(**score, decimals=result["decimals"])),
-                with_note(result["command"], result.get("note")),
+                _with_note(result["command"], result.get("note")),
                 "measured",
                 result["differs"] or "",
             )
@@ -132,19 +132,9 @@ def measured_results(root: Path) -> list[dict[str, Any]]:
     return json.loads((root / "benchmarks" / "scores.json").read_text(encoding="utf-8"))
 
 
-def with_note(source: str, note: str | None) -> str:
+def _with_note(source: str, note: str | None) -> str:
     """Write a source, and what is odd about the result."""
     return f"{source}; {note}" if note else source
-
-
-def describe_system(result: PublishedResult) -> str:
-    """Write the name of a system with what it saw, where the paper's name does not say it."""
-    system = result.system
-    if result.view != "pair" and "alone" not in system:
-        system += f", {result.view} alone"
-    if result.n_shots is not None and "shot" not in system:
-        system += f", {result.n_shots} shots"
-    return system
 
 
 def _place(test: str, score: str) -> tuple[str, str]:
@@ -169,7 +159,7 @@ def _section(name: str, scores: list[Score]) -> str:
         config = score.tested_on.removesuffix(", test")
         column = score.metric if config == spec.default_config else f"{score.metric} {config}"
         source = score.source if score.kind == "published" else f"measured: {score.source}"
-        source = with_note(source, score.differs and f"not compared with runs: {score.differs}")
+        source = _with_note(source, score.differs and f"not compared with runs: {score.differs}")
         run = (score.system, score.trained_on, score.setting, source)
         rows.setdefault(run, {}).setdefault(column, score.score)
     columns = sorted(

@@ -123,7 +123,7 @@ if (typeof document === "undefined") module.exports = { sortRows, isFound };
 else {
   setUp(
     document.querySelector("form.results"),
-    document.querySelector("figure.results"),
+    document.querySelector("figure.bars"),
     [...document.querySelectorAll("section.results")],
   );
 }

@@ -2,6 +2,7 @@
 
 import importlib
 import re
+import tempfile
 from pathlib import Path
 
 from dataset_pages import page_head
@@ -58,9 +59,10 @@ def generated_pages(root: Path, *, runs_notebooks: bool = False) -> dict[str, st
     pages |= {f"datasets/{name}.md": _dataset(name) for name in list_datasets()}
     pages["reproduction/registry.md"] = _registry()
     pages |= results_pages(root)
-    for path in sorted((root / "docs" / "notebooks").glob("*.ipynb")):
-        notebook = run_notebook(path) if runs_notebooks else read_notebook(path)
-        pages[f"notebooks/{path.stem}.md"] = notebook_page(notebook, path.name)
+    with tempfile.TemporaryDirectory() as folder:  # one for all: the tutorial goes on in its files
+        for path in sorted((root / "docs" / "notebooks").glob("*.ipynb")):
+            notebook = run_notebook(path, Path(folder)) if runs_notebooks else read_notebook(path)
+            pages[f"notebooks/{path.stem}.md"] = notebook_page(notebook, path.name)
     pages["reference/command-line.md"] = _command_line()
     pages["reference/python.md"] = _python("nlihub")
     pages |= {f"reference/{name}.md": _python(name) for name in NAMESPACES}

@@ -2,7 +2,6 @@
 
 import json
 import re
-import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -15,11 +14,12 @@ _PAGE = """{cells}
 _FILE = re.compile(r"%%writefile (\S+)\n")
 
 
-def run_notebook(path: Path) -> dict[str, Any]:
-    """Run a notebook from top to bottom, in a folder that goes afterwards.
+def run_notebook(path: Path, folder: Path) -> dict[str, Any]:
+    """Run a notebook from top to bottom.
 
     Args:
         path: The file.
+        folder: Where it runs.
 
     Returns:
         The notebook, with the outputs of its cells.
@@ -32,12 +32,11 @@ def run_notebook(path: Path) -> dict[str, Any]:
     from nbclient.exceptions import CellExecutionError, CellTimeoutError
 
     notebook = nbformat.read(path, as_version=4)
-    with tempfile.TemporaryDirectory() as folder:
-        place = {"metadata": {"path": folder}}
-        try:
-            NotebookClient(notebook, timeout=120, resources=place).execute()
-        except (CellExecutionError, CellTimeoutError) as error:
-            raise SystemExit(f"{path.name}: {error}") from error
+    place = {"metadata": {"path": str(folder)}}
+    try:
+        NotebookClient(notebook, timeout=120, resources=place).execute()
+    except (CellExecutionError, CellTimeoutError) as error:
+        raise SystemExit(f"{path.name}: {error}") from error
     return notebook
 
 

@@ -180,12 +180,13 @@ def write_notebook(path, *sources):
 @pytest.mark.skipif(find_spec("nbclient") is None, reason="nlihub[docs] is not installed")
 def test_a_notebook_is_shown_with_its_outputs_and_one_that_fails_is_an_error(tmp_path):
     printing = ["%%writefile a.yaml\na: 1", "import sys\nprint(6 * 7, file=sys.stderr)\n6 * 9"]
-    page = notebook_page(run_notebook(write_notebook(tmp_path / "a.ipynb", *printing)), "a.ipynb")
+    notebook = write_notebook(tmp_path / "a.ipynb", *printing)
+    page = notebook_page(run_notebook(notebook, tmp_path), "a.ipynb")
     assert '```yaml title="a.yaml"\na: 1\n```' in page
     assert "````text\n54\n````" in page
     assert "42" not in page
     with pytest.raises(SystemExit, match=r"b\.ipynb: (.|\n)*ZeroDivisionError"):
-        run_notebook(write_notebook(tmp_path / "b.ipynb", "1 / 0"))
+        run_notebook(write_notebook(tmp_path / "b.ipynb", "1 / 0"), tmp_path)
 
 
 def test_what_is_loaded_from_elsewhere_is_found(tmp_path):
@@ -213,10 +214,11 @@ class TestBuild:
             assert "Recipe.".join(option) in construct
         # The notebooks have run.
         shown = {path.stem: (site / "notebooks" / path.stem / "index.html") for path in NOTEBOOKS}
-        assert "pattern_accuracy|version" in shown["evaluate"].read_text()
-        assert "data:image/png" in shown["evaluate"].read_text()
         assert "35 of 36 pairs" in shown["construct"].read_text()
-        assert "48 problems of 4 patterns" in shown["patterns"].read_text()
+        assert "120 problems of 10 patterns" in shown["tutorial-1-patterns"].read_text()
+        assert "1c gold differs" in shown["tutorial-2-check"].read_text()
+        assert "data:image/png" in shown["tutorial-3-compare"].read_text()
+        assert "test 12 added 0 removed 0 edited" in shown["tutorial-4-publish"].read_text()
         # A broken link, anchor or reference is an error.
         for broken in ("[a](gone.md)", "[a](index.md#gone)", "[a][nlihub.gone]"):
             (tmp_path / "docs" / "pages" / "changelog.md").write_text(f"# Changelog\n\n{broken}\n")

@@ -106,7 +106,7 @@ def run(
             "distributions": distributions,
         }
         left_out = {
-            name: Entries(work.tables[name], _COLUMNS) for name in ("not_taken", "left_out")
+            name: Entries(database.tables[name], _COLUMNS) for name in ("not_taken", "left_out")
         }
         report = ConstructionReport(counts, left_out, list(_summary(counts, left_out, forms)))
         _check_labels(report)
@@ -123,11 +123,8 @@ def run(
             "abstracts": abstracts["kept"],
             "sha256": digest.hexdigest(),
         }
-        spec = declaration.spec()
         parameters = work.parameters({**recipe.parameters(), **rule.as_json(), **written_by})
-        rows = OrderedRows(
-            work, folders, spec.features.arrow_schema, options.keys(spec), [source], parameters
-        )
+        rows = OrderedRows(work, folders, declaration.spec(), [source], parameters)
         yield Construction(rows, report, declaration, work.share)
 
 

@@ -66,6 +66,7 @@ SCHEMAS: Mapping[str, pa.Schema] = {
             "row": pa.int32(),
             "paper": pa.int32(),
             "category": pa.int16(),  # number of the category
+            "label": pa.int8(),
             "order_key": pa.int64(),
             "draw_key": pa.int64(),  # decides what is cut, apart from the order
             "texts_key": pa.int64(),  # of premise and hypothesis
@@ -108,8 +109,10 @@ class ReadPapers:
                         n_sentences=int(block.n_sentences[number]),
                         split=SPLITS.index(place_paper(paper, self.recipe).split or ""),
                     )
-                tables[PAIRS].write(_keys(block, shard.key, tables[PAIRS].n_rows, n_papers))
-                tables[ROWS].write(self._rows(block, features))
+                rows = self._rows(block, features)
+                keys = _keys(block, rows["label"], shard.key, tables[ROWS].n_rows, n_papers)
+                tables[PAIRS].write(keys)
+                tables[ROWS].write(rows)
                 n_papers += len(block.papers)
                 dropped.update(block.dropped)
             for (category, reason), n in sorted(dropped.items()):
@@ -149,13 +152,12 @@ class ReadPapers:
         ids = pa.array(
             [f"{paper.id}:{first}:{second}" for paper, first, second in places], pa.string()
         )
-        label_names = [phrases.label_names[label] for label in phrases.label_of_category]
         category = pa.array(block.category)
         columns = {
             "id": ids,
             "premise": pa.array(block.premises, pa.string()),
             "hypothesis": pa.array(block.hypotheses, pa.string()),
-            "label": pa.array(label_names).take(category),
+            "label": pa.array(phrases.label_of.values()).take(category),
             "group": pa.nulls(len(ids)),
             "category": pa.array(phrases.categories).take(category),
             "domain": [paper.domain for paper in papers],
@@ -191,7 +193,7 @@ def _detail(paper: Paper, reason: str) -> str:
     return f"paper {paper.id!r}{hint.get(reason, '')}"
 
 
-def _keys(block: PairBlock, shard: int, n_rows: int, n_papers: int) -> pa.Table:
+def _keys(block: PairBlock, labels: pa.Array, shard: int, n_rows: int, n_papers: int) -> pa.Table:
     """Return what pairs are chosen by."""
     premise = _hash(block.premises)
     columns = {
@@ -199,6 +201,7 @@ def _keys(block: PairBlock, shard: int, n_rows: int, n_papers: int) -> pa.Table:
         "row": np.arange(n_rows, n_rows + len(premise)),
         "paper": block.paper + n_papers,
         "category": block.category,
+        "label": labels.cast(pa.int8()),
         "order_key": order_preserving(block.order),
         "draw_key": order_preserving(draw(block.order, 1)),
         "texts_key": order_preserving(mix(premise) ^ _hash(block.hypotheses)),

@@ -12,7 +12,7 @@ Source:
 import inspect
 import logging
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, replace
 from hashlib import sha256
@@ -45,7 +45,7 @@ from ..procedure import Construction, Declared
 from ..splits import OTHER_DOMAINS, ByYear, list_uneven_splits
 from .declaration import UNBALANCED, PapersDeclaration
 from .read import NO_DOMAIN, SCHEMAS, ReadPapers
-from .recipe import LinkingPhrases, PapersRecipe
+from .recipe import PapersRecipe
 
 _LOGGER = logging.getLogger(__name__)
 #: Least size of a shard.
@@ -93,12 +93,12 @@ def run(
         papers = _count_papers(database)
         left_out: dict[str, Any] = {
             "unknown_in_metadata": _ids_of_no_paper(metadata, database) if is_whole else [],
-            "skipped": Entries(work.tables["left_out"], "file, line, reason, detail"),
+            "skipped": Entries(database.tables["left_out"], "file, line, reason, detail"),
         }
         try:
             if not papers["kept"]:
                 raise CorpusError(f"No paper of {len(files):,} files is taken.")
-            work.select([*PAIR_STATEMENTS, label_statement(phrases, domains)])
+            work.select(PAIR_STATEMENTS)
             query = "SELECT split, domain, label, COUNT(*) FROM taken_pairs GROUP BY ALL"
             classes = {(s, d, label): n for s, d, label, n in database.execute(query)}
             names, quotas = phrases.label_names, recipe.per_class
@@ -128,10 +128,8 @@ def run(
             declared, phrases.label_names, phrases.categories, tuple(domains), splitting.splits
         )
         folders = [shard.folder for shard in work.shards]
-        source, spec = _describe_source(database), declaration.spec()
-        schema, keys = spec.features.arrow_schema, options.keys(spec)
-        parameters = work.parameters(recipe.parameters())
-        rows = OrderedRows(work, folders, schema, keys, [source], parameters)
+        source, parameters = _describe_source(database), work.parameters(recipe.parameters())
+        rows = OrderedRows(work, folders, declaration.spec(), [source], parameters)
         report = ConstructionReport(counts, left_out, summary)
         yield Construction(rows, report, declaration, work.share)
 
@@ -158,7 +156,7 @@ def _ids_of_no_paper(metadata: Metadata, database: Database) -> Sequence[str]:
         return []
     path = database.folder / "listed.parquet"
     pq.write_table(pa.table({"id": pa.array(sorted(metadata.ids), pa.string())}), path)
-    database.add({"listed": [path]})
+    database.add("listed", [path])
     return _column(database, "SELECT id FROM listed ANTI JOIN papers USING (id) ORDER BY id")
 
 
@@ -354,18 +352,11 @@ PAIR_STATEMENTS = (
         WHERE split < last_split
         """,
     ),
-)
-
-
-def label_statement(phrases: LinkingPhrases, domains: Sequence[str]) -> Statement:
-    """Return the statement that gives the pairs that are taken their labels and domains."""
-    labels = _case("pairs.category", enumerate(phrases.label_of_category))
-    numbers = _case("taken.domain", ((f"'{name}'", n) for n, name in enumerate(domains)))
-    return Statement(
+    Statement(
         "taken_pairs",
         f"""
-        SELECT pairs.shard, pairs.row, taken.split, {numbers} AS domain, pairs.category,
-            {labels} AS label, pairs.draw_key
+        SELECT pairs.shard, pairs.row, taken.split, taken.domain, pairs.category, pairs.label,
+            pairs.draw_key
         {_CANDIDATES}
         WHERE NOT EXISTS (
             SELECT 1 FROM (
@@ -375,24 +366,25 @@ def label_statement(phrases: LinkingPhrases, domains: Sequence[str]) -> Statemen
             WHERE gone.shard = pairs.shard AND gone.row = pairs.row
         )
         """,
-    )
+    ),
+)
 
 
-def balance_statement(sizes: Mapping[tuple[int, int], int], domains: Sequence[str]) -> Statement:
+def balance_statement(sizes: Mapping[tuple[int, str], int], domains: Sequence[str]) -> Statement:
     """Return the statement that cuts the larger classes, and says which configs have a pair.
 
     Args:
-        sizes: The size of the classes of each split and domain, by their numbers.
+        sizes: The size of the classes by the number of the split, and domain.
         domains: The domains.
     """
     cases = " ".join(
-        f"WHEN split = {split} AND domain = {domain} THEN {n}"
+        f"WHEN split = {split} AND domain = '{domain}' THEN {n}"
         for (split, domain), n in sizes.items()
     )
     size = f"CASE {cases} END"
     configs = {UNBALANCED: "TRUE", "default": "is_balanced"}
     if len(domains) > 1:
-        configs |= {name: f"is_balanced AND domain = {n}" for n, name in enumerate(domains)}
+        configs |= {name: f"is_balanced AND domain = '{name}'" for name in domains}
     columns = (
         f"CAST(CASE WHEN {is_in} THEN split ELSE {IN_NO_SPLIT} END AS TINYINT) AS in_{name}"
         for name, is_in in configs.items()
@@ -413,16 +405,16 @@ def balance_statement(sizes: Mapping[tuple[int, int], int], domains: Sequence[st
 
 
 def class_sizes(
-    counts: Mapping[tuple[int, int, int], int],
+    counts: Mapping[tuple[int, str, int], int],
     splits: Sequence[str],
     domains: Sequence[str],
     labels: Sequence[str],
     quotas: Mapping[str, int],
-) -> dict[tuple[int, int], int]:
+) -> dict[tuple[int, str], int]:
     """Return how many pairs of each class a split and domain has when its classes are balanced.
 
     Args:
-        counts: The number of pairs by the numbers of split, domain and label.
+        counts: The number of pairs by number of the split, domain, and number of the label.
         splits: The splits that have pairs.
         domains: The domains.
         labels: The label set.
@@ -431,26 +423,18 @@ def class_sizes(
     Raises:
         CorpusError: A split and domain has no pair of a class, or fewer than its quota.
     """
-    sizes: dict[tuple[int, int], int] = {}
+    sizes: dict[tuple[int, str], int] = {}
     problems = []
-    for name, (number, its_domain) in product(splits, enumerate(domains)):
-        key = (SPLITS.index(name), number)
+    for name, domain in product(splits, domains):
+        key = (SPLITS.index(name), domain)
         found = [counts.get((*key, label), 0) for label in range(len(labels))]
         sizes[key] = wanted = quotas.get(name, max(min(found), 1))
         if min(found) < wanted:
             listed = ", ".join(f"{n:,} {label}" for label, n in zip(labels, found, strict=True))
-            problems.append(
-                f"{name} of {its_domain} has {listed}, expected {wanted:,} or more of each"
-            )
+            problems.append(f"{name} of {domain} has {listed}, expected {wanted:,} or more of each")
     if problems:
         raise CorpusError(
             f"The corpus is too small: {'; '.join(problems)}. Give more papers, split them "
             "otherwise, or ask for less."
         )
     return sizes
-
-
-def _case(column: str, values: Iterable[tuple[object, int]]) -> str:
-    """Return an expression of SQL with a number for each value of a column."""
-    cases = " ".join(f"WHEN {value} THEN {number}" for value, number in values)
-    return f"CASE {column} {cases} END"

@@ -37,15 +37,19 @@ def select(statements, tables, folder):
 
     with open_database(folder.parent) as database:
         database.__class__ = Noted
-        database.add(tables)
-        work = Work(Engine(1), [], folder, database, tables=dict(tables))
-        work.select(statements)
-        return work.tables, ran
+        add(database, tables)
+        Work(Engine(1), [], folder, database).select(statements)
+        return database.tables, ran
+
+
+def add(database, tables):
+    for name, files in tables.items():
+        database.add(name, files)
 
 
 def read(query, tables, folder):
     with open_database(folder) as database:
-        database.add(tables)
+        add(database, tables)
         return database.read(query).to_pylist()
 
 
@@ -92,7 +96,7 @@ def test_many_bytes_are_read_by_as_many_threads_as_duckdb_takes(tables, tmp_path
     monkeypatch.setattr(sql, "_FEW_BYTES", tables["numbers"][0].stat().st_size)
     query = "SELECT current_setting('threads')"
     with open_database(tmp_path) as database:
-        database.add(tables)
+        add(database, tables)
         assert database.execute(query) == [(1,)]
-        database.add({"again": tables["numbers"]})
+        database.add("again", tables["numbers"])
         assert database.execute(query) == duckdb.connect().execute(query).fetchall()

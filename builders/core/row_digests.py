@@ -71,4 +71,4 @@ def both_digests(hashes: Iterable[bytes], beside: Path | None = None) -> tuple[s
         file.flush()
         rows = np.memmap(file, ROW_HASH, "r+") if n_bytes else np.empty(0, ROW_HASH)
         rows.sort()
-        return hashlib.sha256(rows.view(np.uint8)).hexdigest(), in_order.hexdigest()
+        return hashlib.sha256(rows.data).hexdigest(), in_order.hexdigest()

@@ -41,9 +41,9 @@ from .builders.procedures.procedure import (
 )
 from .builders.statistics.probe import measure_probe
 from .builders.versions.open import PathLike
-from .builders.versions.version import BuiltVersion, Manifest
-from .builders.versions.write import build_version, check_target
-from .loaders.errors import OutputError, UsageError, VerificationError
+from .builders.versions.version import Manifest
+from .builders.versions.write import build_version, find_earlier
+from .loaders.errors import OutputError, UsageError
 from .loaders.paths import local_path
 from .loaders.progress import Tell, show_bytes, show_duration, silent
 
@@ -245,8 +245,12 @@ def construct(
     run: RunProcedure = find(procedure, "run")
     declared = (about or About()).declare(name, kind.MATERIAL, kind.CREDIT)
     target = local_path(output)
-    check_target(target / name, name)
-    earlier = _find_earlier(target / name)
+    earlier = find_earlier(target / name, name)
+    if earlier is not None and earlier.declaration.get("is_annotated"):
+        raise OutputError(
+            f"{target / name} is a version whose labels people have judged, which would be lost. "
+            "Name another folder (--output), or move that one away."
+        )
     given = [paths] if isinstance(paths, str | Path) else paths
     files = [local_path(path) for path in given]
     report_file, failed = target / f"{name}.report.json", target / f"{name}.failed.json"
@@ -279,24 +283,6 @@ def construct(
             f"{show_bytes(int(n_bytes / share))}, in {show_duration(seconds / share)}",
         ]
     return Constructed(version.folder, report_file, report.counts, summary, rows)
-
-
-def _find_earlier(folder: Path) -> Manifest | None:
-    """Return the manifest of the version that would be replaced, if people have not annotated it.
-
-    Raises:
-        OutputError: They have.
-    """
-    try:
-        earlier = BuiltVersion(folder).manifest
-    except VerificationError:
-        return None  # nothing of ours there
-    if (earlier.declaration or {}).get("is_annotated"):
-        raise OutputError(
-            f"{folder} is a version whose labels people have judged, which would be lost. Name "
-            "another folder (--output), or move that one away."
-        )
-    return earlier
 
 
 def _list_changes(earlier: Manifest, made: Construction) -> list[str]:

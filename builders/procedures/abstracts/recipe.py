@@ -89,7 +89,7 @@ class AbstractsRecipe(Recipe, MechanismOptions):
     def distribution(self) -> Distribution:
         """Return the rule that puts rows into configs and splits."""
         pairs = self.training_rows == "pair"
-        ratio = None if self.ratio is None else ByRatio.of(self.ratio)
+        ratio = None if self.ratio is None else ByRatio(*self.ratio)
         if ratio is None and pairs:
             ratio = PAPER_RATIO
         return Distribution(ratio, pairs)

@@ -194,7 +194,7 @@ def _say_why(report: ConstructionReport) -> str:
     abstracts = report.counts["abstracts"]
     dropped = abstracts["dropped"]
     text = f"{abstracts['kept']:,} of {abstracts['read']:,} abstracts give a mechanism"
-    text += f"{list_reasons(dropped)}."
+    text = "; ".join([text, *list_reasons(dropped)]) + "."
     files = (one for one in report.left_out["not_taken"] if one["unit"] == "file")
     text += "".join(f" {one['file']}: {one['detail']}." for one in islice(files, _MAX_FILES_SHOWN))
     if NO_PHRASE in dropped:
@@ -207,12 +207,12 @@ def _summary(
 ) -> Iterator[str]:
     not_taken, abstracts = left_out["not_taken"], counts["abstracts"]
     yield from show_entries(not_taken, len(not_taken), "not taken ")
-    dropped = list_reasons(abstracts["dropped"])
-    yield f"{abstracts['kept']:,} of {abstracts['read']:,} abstracts{dropped}"
+    of_all = f"{abstracts['kept']:,} of {abstracts['read']:,} abstracts"
+    yield "; ".join([of_all, *list_reasons(abstracts["dropped"])])
     for what, n in abstracts["left_out"].items():
         yield f"{n:,} left out of their abstracts: {what}"
     for kind, made in counts["negatives"].items():
-        dropped = list_reasons(made["dropped"])
-        yield f"{kind}: {made['kept']:,} of {made['read']:,} mechanisms{dropped}"
+        of_all = f"{kind}: {made['kept']:,} of {made['read']:,} mechanisms"
+        yield "; ".join([of_all, *list_reasons(made["dropped"])])
     if forms:
         yield forms.show()

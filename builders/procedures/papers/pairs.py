@@ -30,7 +30,7 @@ from .cleaning import (
     mend_words,
     split_at_notes,
 )
-from .recipe import APPROACHES, LinkingPhrases, PapersRecipe, any_blanks
+from .recipe import APPROACHES, LinkingPhrases, PapersRecipe
 
 Numbers = npt.NDArray[np.int64]
 Words = npt.NDArray[np.uint64]
@@ -286,7 +286,7 @@ def find_openings(
     """
     number = {phrase: n for n, phrase in enumerate(phrases.phrases)}
     longest_first = sorted(number, key=len, reverse=True)
-    choices = "|".join(any_blanks(phrase, r"\s+") for phrase in longest_first)
+    choices = "|".join(map(re.escape, longest_first)).replace(r"\ ", r"\s+")
     match = re.compile(
         rf"([{re.escape(_MARKS)}]*)({choices})(?![\w'\u2019-])[{re.escape(_PUNCTUATION)}]*"
     ).match

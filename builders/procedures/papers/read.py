@@ -178,8 +178,14 @@ def place_paper(paper: Paper, recipe: PapersRecipe) -> Place:
 
 def _place_in_files(paper: Paper, shard: int) -> dict[str, Any]:
     """Return what the table of papers says of a paper, whether it is taken or not."""
-    known = {name: getattr(paper, name) for name in ("id", "domain", "file", "line")}
-    return {"shard": shard, "year": paper.year or 0, **known}
+    return {
+        "shard": shard,
+        "id": paper.id,
+        "year": paper.year or 0,
+        "domain": paper.domain,
+        "file": paper.file,
+        "line": paper.line,
+    }
 
 
 def _detail(paper: Paper, reason: str) -> str:

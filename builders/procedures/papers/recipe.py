@@ -136,13 +136,8 @@ class LinkingPhrases:
         "it thus holds" contains "Thus", "enthusiasm" and "task-specifically" contain none. A phrase
         counts whatever its sense there: "a model that is small" contains "That is".
         """
-        choices = "|".join(any_blanks(phrase, r"[\s\p{Z}]+") for phrase in self.phrases)
+        choices = "|".join(map(re.escape, self.phrases)).replace(r"\ ", r"[\s\p{Z}]+")
         return rf"(?i)(?:^|[^\p{{L}}\p{{N}}_-])(?:{choices})(?:[^\p{{L}}\p{{N}}_'\x{{2019}}-]|$)"
-
-
-def any_blanks(phrase: str, blanks: str) -> str:
-    """Return the expression of a phrase with any blanks between its words."""
-    return blanks.join(map(re.escape, phrase.split()))
 
 
 @dataclass(frozen=True)
@@ -237,7 +232,7 @@ class PapersRecipe(Recipe):
         if self.ratio is not None:
             if is_by_year:
                 raise UsageError("Papers are split by years or by ratio; expected one of the two.")
-            return ByRatio.of(self.ratio)
+            return ByRatio(*self.ratio)
         if not is_by_year:
             return ByRatio()
         if not train or not evaluation:

@@ -12,7 +12,7 @@ Source:
 import inspect
 import logging
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, replace
 from hashlib import sha256
@@ -82,7 +82,11 @@ def run(
     metadata = Metadata.read(recipe.metadata, recipe.domain)
     files = find_paper_files(paths)
     read = ReadPapers(replace(recipe, engine=None), metadata)
-    identity = _identity(recipe, metadata)
+    # What reading depends on, besides papers and the code of this package.
+    splitter = recipe.split_sentences
+    code = inspect.getsource(splitter) if inspect.isfunction(splitter) else repr(splitter)
+    others = {"per_class": None, "splitter": code, "metadata": asdict(metadata)}
+    identity = {**recipe.parameters(), **others}
     with read_corpus(files, read, SCHEMAS, identity, recipe.engine, options, SHARD_BYTES) as work:
         database = work.database
         is_whole = work.share == 1  # a sample may lack some domains and papers
@@ -92,7 +96,7 @@ def run(
         domains = _column(database, "SELECT DISTINCT domain FROM taken_papers ORDER BY domain")
         papers = _count_papers(database)
         left_out: dict[str, Any] = {
-            "unknown_in_metadata": _ids_of_no_paper(metadata, database) if is_whole else [],
+            "unknown_in_metadata": _ids_of_no_paper(metadata.ids, database) if is_whole else [],
             "skipped": Entries(database.tables["left_out"], "file, line, reason, detail"),
         }
         try:
@@ -134,14 +138,6 @@ def run(
         yield Construction(rows, report, declaration, work.share)
 
 
-def _identity(recipe: PapersRecipe, metadata: Metadata) -> Mapping[str, Any]:
-    """Return all that reading depends on, besides papers and code, as plain values."""
-    splitter = recipe.split_sentences
-    code = inspect.getsource(splitter) if inspect.isfunction(splitter) else repr(splitter)
-    parameters = {name: value for name, value in recipe.parameters().items() if name != "per_class"}
-    return {**parameters, "splitter": code, "metadata": asdict(metadata)}
-
-
 def _check_domains(splitting: ByYear, database: Database) -> None:
     """Refuse years of a domain that no paper is of."""
     known = _column(database, "SELECT DISTINCT domain FROM papers WHERE domain IS NOT NULL")
@@ -150,12 +146,12 @@ def _check_domains(splitting: ByYear, database: Database) -> None:
         raise UnknownNameError.of("domain", unknown[0], known)
 
 
-def _ids_of_no_paper(metadata: Metadata, database: Database) -> Sequence[str]:
+def _ids_of_no_paper(ids: Collection[str], database: Database) -> Sequence[str]:
     """Return which ids of the table of papers are of no paper, in alphabetical order."""
-    if not metadata.ids:
+    if not ids:
         return []
     path = database.folder / "listed.parquet"
-    pq.write_table(pa.table({"id": pa.array(sorted(metadata.ids), pa.string())}), path)
+    pq.write_table(pa.table({"id": pa.array(sorted(ids), pa.string())}), path)
     database.add("listed", [path])
     return _column(database, "SELECT id FROM listed ANTI JOIN papers USING (id) ORDER BY id")
 
@@ -213,7 +209,8 @@ def _summary(counts: Mapping[str, Any], left_out: Mapping[str, Any]) -> Iterator
         shown = ", ".join(unknown[:_MAX_SHOWN])
         yield f"{len(unknown):,} ids of the table are of no paper: {shown}"
     papers = counts["papers"]
-    yield f"{papers['kept']:,} of {papers['read']:,} papers{list_reasons(papers['dropped'])}"
+    of_all = f"{papers['kept']:,} of {papers['read']:,} papers"
+    yield "; ".join([of_all, *list_reasons(papers["dropped"])])
     if pairs := counts.get("pairs", {}).values():
         kept, read = sum(one["kept"] for one in pairs), sum(one["read"] for one in pairs)
         yield f"{kept:,} of {read:,} pairs"

@@ -78,7 +78,7 @@ def run(
     writer = recipe.writer(tell)
     written_by = {"generation": writer.parameters()} if writer else {}
     identity = {**recipe.parameters(), **written_by, "domain": recipe.domain}
-    read = ReadAbstracts(recipe.mechanism_rules)
+    read = ReadAbstracts(recipe.rules())
     with read_corpus(files, read, SCHEMAS, identity, recipe.engine, options, SHARD_BYTES) as work:
         database = work.database
         work.select(STATEMENTS)
@@ -92,7 +92,7 @@ def run(
         rule = replace(rule, preferred=rare)
         work.select(rule.statements(forms.n_kept if forms else None))
 
-        kinds = dict.fromkeys(recipe.strategy_names)
+        kinds = dict.fromkeys(recipe.strategies)
         kinds |= {kind: None for of in written.values() for one in of.values() for kind in one}
         categories = (POSITIVE, *dict.fromkeys(map(category_of_negative, kinds)))
         distributions = {

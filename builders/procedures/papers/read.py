@@ -99,13 +99,12 @@ class ReadPapers:
             found = self._papers(shard, tables[PAPERS])
             for block in find_pairs(found, self.recipe):
                 for number, paper in enumerate(block.papers):
-                    high, low = np.frombuffer(block.paper_hashes[number], ">u8").astype(np.uint64)
-                    hashes = order_preserving(np.array([high, low])).tolist()
+                    content = block.paper_hashes[number]
                     tables[PAPERS].add(
                         **_place_in_files(paper, shard.key),
                         paper=n_papers + number,
-                        hash_high=hashes[0],
-                        hash_low=hashes[1],
+                        hash_high=int.from_bytes(content[:8], "big") - 2**63,
+                        hash_low=int.from_bytes(content[8:], "big") - 2**63,
                         n_sentences=int(block.n_sentences[number]),
                         split=SPLITS.index(place_paper(paper, self.recipe).split or ""),
                     )

@@ -93,16 +93,6 @@ def test_every_character_is_encoded_by_the_definition():
     assert row_hashes(table, LABELS) == expected_hashes(table)
 
 
-def test_what_is_under_a_null_does_not_count():
-    n, texts = 3, pa.array(['a"b', 'c"d', "e"])
-    hidden = pa.Array.from_buffers(
-        pa.string(), n, [pa.py_buffer(bytes([0b101])), *texts.buffers()[1:]]
-    )
-    table = pa.table({"label": [0] * n, "text": hidden})
-    assert hidden.to_pylist() == ['a"b', None, "e"]
-    assert row_hashes(table, LABELS) == expected_hashes(table)
-
-
 @pytest.mark.parametrize("label", [-1, 3, None])
 def test_a_label_that_has_no_name_is_hashed_as_it_is(label):
     table = pa.table({"label": pa.array([0, label], pa.int64()), "text": ["a", "b"]})

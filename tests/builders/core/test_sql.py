@@ -1,13 +1,10 @@
 """SQL over Parquet files: kept results, memory, and what is not a size."""
 
-import duckdb
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from nlihub.builders.core import sql
 from nlihub.builders.core.sql import Database, Statement, open_database
 from nlihub.builders.dataflow.work import Engine, Work
-from nlihub.loaders import progress
 from nlihub.loaders.errors import UsageError
 
 STATEMENTS = (
@@ -67,17 +64,6 @@ def test_results_that_are_there_are_not_made_again(tables, tmp_path):
     assert len(select(others, tables, results)[1]) == 2
 
 
-def test_statements_that_were_done_before_are_no_progress(tables, tmp_path, monkeypatch, capsys):
-    monkeypatch.setattr(progress, "_EVERY_S", 0.0)
-    for _ in range(2):
-        select(STATEMENTS, tables, tmp_path / "results")
-    lines = capsys.readouterr().err.splitlines()
-    assert [line.partition(",")[0] for line in lines] == [
-        "nlihub: choosing: 1 of 2 statements",
-        "nlihub: choosing: 2 of 2 statements",
-    ]
-
-
 def test_memory_that_is_no_size_is_refused(tmp_path, monkeypatch):
     monkeypatch.setenv("NLIHUB_MEMORY", "much")
     with pytest.raises(UsageError, match="NLIHUB_MEMORY is 'much'; expected a size"):
@@ -89,14 +75,3 @@ def test_too_little_memory_names_the_setting(tables, tmp_path, monkeypatch):
     with pytest.raises(OSError, match="Set NLIHUB_MEMORY to more"):
         read("SELECT x, LIST(range) FROM numbers, range(3000000) GROUP BY x", tables, tmp_path)
     assert not list(tmp_path.glob("sql-*"))
-
-
-def test_many_bytes_are_read_by_as_many_threads_as_duckdb_takes(tables, tmp_path, monkeypatch):
-    """Few are read by one; what is added counts."""
-    monkeypatch.setattr(sql, "_FEW_BYTES", tables["numbers"][0].stat().st_size)
-    query = "SELECT current_setting('threads')"
-    with open_database(tmp_path) as database:
-        add(database, tables)
-        assert database.execute(query) == [(1,)]
-        database.add("again", tables["numbers"])
-        assert database.execute(query) == duckdb.connect().execute(query).fetchall()

@@ -7,7 +7,6 @@ import signal
 import subprocess
 import sys
 import time
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -18,12 +17,10 @@ from datasets import load_dataset
 from nlihub.builders.dataflow import rows as flow_rows
 from nlihub.builders.procedures.papers import pairs
 from nlihub.builders.procedures.papers import run as papers_run
-from nlihub.builders.versions.card import card_template, version_blocks
 from nlihub.builders.versions.version import BuiltVersion, Manifest
 from nlihub.loaders.errors import (
     CorpusError,
     MetadataError,
-    SchemaError,
     UsageError,
     VerificationError,
 )
@@ -109,13 +106,6 @@ class TestBuiltVersion:
         assert kept == sum(map(len, rows_of(made.folder, "unbalanced").values()))
         report = json.loads(made.report.read_text())
         assert report == {**counts, "unknown_in_metadata": [], "skipped": []}
-
-    def test_a_card_that_is_missing_is_named_and_a_paper_may_be(self, made):
-        version = BuiltVersion(made.folder)
-        spec = version.builder.SPEC
-        with pytest.raises(SchemaError, match=r"write dataset_cards/nowhere/README\.md"):
-            card_template(replace(spec, card="nowhere"))
-        assert "<>" not in version_blocks(replace(spec, paper=""), version.manifest)["provenance"]
 
     def test_a_declaration_that_is_none_is_refused(self, made, tmp_path):
         version = BuiltVersion(made.folder)

@@ -10,7 +10,7 @@ from nlihub.builders.procedures.patterns.sampling import (
 from nlihub.builders.procedures.patterns.space import PatternSpace
 from nlihub.loaders.corpora.patterns.pattern_bank import read_pattern_bank, scan_pattern_bank
 from nlihub.loaders.errors import BankError, UsageError
-from reference_sampler import all_problems, draw
+from reference_sampler import draw
 
 import nlihub
 
@@ -58,18 +58,6 @@ def test_a_sample_unlike_another_shares_nothing_with_it(bank_files):
             assert not set(old.texts) & set(new.texts)
             rest = new.n_problems - len(old)
             assert len(new) == (rest if per_pattern == -1 else min(rest, per_pattern))
-
-
-def test_ranks_are_found_again(bank_files):
-    bank = read_pattern_bank(*bank_files())
-    for pattern in bank:
-        space = PatternSpace(pattern, bank.world)
-        listed = all_problems(pattern, bank.world)
-        assert space.n_problems == len(listed)
-        for rank, (sentences, _) in enumerate(listed):
-            assert space.rank(sentences) == rank
-        assert space.rank(("No", "such problem")) is None
-        assert space.rank(("Amara is in the barn",)) is None
 
 
 @pytest.mark.parametrize(

@@ -378,12 +378,6 @@ def test_the_official_dataset_has_the_published_counts(official, tmp_path):
     }
 
 
-def test_the_manifest_survives_a_round_trip(small, tmp_path):
-    manifest = Manifest.read(small)
-    manifest.write(tmp_path)
-    assert (tmp_path / MANIFEST).read_bytes() == (small / MANIFEST).read_bytes()
-
-
 def test_what_was_not_run_says_why(copy):
     (copy / MANIFEST).unlink()
     outcomes = verify_version(copy).outcomes

@@ -4,6 +4,7 @@ import random
 import sys
 
 import numpy as np
+import pyarrow as pa
 import pytest
 from command_line import run_command
 
@@ -125,6 +126,14 @@ def test_what_is_judged_is_not_trained_on(tmp_path):
     version = build_rows(tmp_path / "all", SciNLI.SPEC, shared)
     with pytest.raises(UnmeasuredError, match="every group to train on is among those to judge"):
         probe_hypotheses(version, "default")
+
+
+def test_units():
+    sources = ["P1:3:4", "P1:9:10", "P2:1", None]
+    columns = {"id": ["0", "1", "2", "3"], "group": [None] * 4, "source": sources}
+    rows = pa.table({name: pa.array(values, pa.string()) for name, values in columns.items()})
+    papers = [("source", "P1"), ("source", "P1"), ("source", "P2:1"), ("row", "3")]
+    assert probe._find_units(rows) == ("source", papers)
 
 
 def test_right_by_category(tmp_path):

@@ -93,7 +93,7 @@ def make_shard(folder: Path, has_texts: bool, shard: tuple[int, int]) -> None:
         "draw_key": order_preserving(draw(order, 1)),
         "texts_key": order_preserving(texts),
         "premise_key": order_preserving(premise),
-        "second_key": order_preserving(second),
+        "hypothesis_key": order_preserving(second),
     }
     table = pa.Table.from_pydict(columns, SCHEMAS[PAIRS])
     pq.write_table(table, place / f"{PAIRS}.parquet", _GROUP_ROWS, compression="zstd")

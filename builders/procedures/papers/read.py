@@ -70,8 +70,9 @@ SCHEMAS: Mapping[str, pa.Schema] = {
             "order_key": pa.int64(),
             "draw_key": pa.int64(),  # decides what is cut, apart from the order
             "texts_key": pa.int64(),  # of premise and hypothesis
+            # Of the two sentences, without linking phrases.
             "premise_key": pa.int64(),
-            "second_key": pa.int64(),  # of the sentence that the hypothesis is, whole
+            "hypothesis_key": pa.int64(),
         }
     ),
     DROPPED: DROPPED_SCHEMA,
@@ -200,7 +201,7 @@ def _detail(paper: Paper, reason: str) -> str:
 
 def _keys(block: PairBlock, labels: pa.Array, shard: int, n_rows: int, n_papers: int) -> pa.Table:
     """Return what pairs are chosen by."""
-    premise = _hash(block.premises)
+    premise, hypothesis = _hash(block.premises), _hash(block.hypotheses)
     columns = {
         "shard": np.full(len(premise), shard, np.int64),
         "row": np.arange(n_rows, n_rows + len(premise)),
@@ -209,9 +210,9 @@ def _keys(block: PairBlock, labels: pa.Array, shard: int, n_rows: int, n_papers:
         "label": labels.cast(pa.int8()),
         "order_key": order_preserving(block.order),
         "draw_key": order_preserving(draw(block.order, 1)),
-        "texts_key": order_preserving(mix(premise) ^ _hash(block.hypotheses)),
-        "premise_key": order_preserving(premise),
-        "second_key": order_preserving(_hash(block.seconds)),
+        "texts_key": order_preserving(mix(premise) ^ hypothesis),
+        "premise_key": order_preserving(_hash(block.sentences)),
+        "hypothesis_key": order_preserving(hypothesis),
     }
     return pa.Table.from_pydict(columns, SCHEMAS[PAIRS])
 

@@ -304,7 +304,7 @@ _IS_NOT_AGAIN = """
 #: The two sentences of each pair.
 _SENTENCES = f"""
     SELECT pairs.shard, pairs.row, pairs.category, taken.split,
-        CASE WHEN side = 0 THEN pairs.premise_key ELSE pairs.second_key END AS sentence
+        CASE WHEN side = 0 THEN pairs.premise_key ELSE pairs.hypothesis_key END AS sentence
     {_CANDIDATES}
     CROSS JOIN (SELECT 0 AS side UNION ALL SELECT 1 AS side) AS sides
     WHERE {_IS_NOT_AGAIN}

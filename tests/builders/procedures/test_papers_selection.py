@@ -71,7 +71,7 @@ def make_shards(folder, seed, n_shards=3):
             "draw_key": draw.integers(-20, 20, N_PAIRS),
             "texts_key": draw.integers(-3000, 3000, N_PAIRS),
             "premise_key": draw.integers(-9000, 9000, N_PAIRS),
-            "second_key": draw.integers(-9000, 9000, N_PAIRS),
+            "hypothesis_key": draw.integers(-9000, 9000, N_PAIRS),
         }
         for name, columns in ((PAPERS, papers), (PAIRS, pairs)):
             files[name].append(folder / f"{name}-{number}.parquet")
@@ -121,7 +121,7 @@ def choose_in_memory(files, quotas=None):
     split = np.where(taken, papers.split, -1)[of_pair]
     again = are_again(np.array(pairs.texts_key), np.array(pairs.order_key), split >= 0)
     split = np.where(again, -1, split)
-    sentences = np.array(pairs.premise_key), np.array(pairs.second_key)
+    sentences = np.array(pairs.premise_key), np.array(pairs.hypothesis_key)
     in_two = are_in_two_splits(split, *sentences)
     split = np.where(in_two, -1, split)
     domain = [papers.domain[n] for n in of_pair]

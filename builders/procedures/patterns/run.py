@@ -201,7 +201,9 @@ class PatternRows(Rows):
     def batches(self) -> Iterator[Batch]:
         """Yield one batch with every row."""
         members: dict[Key, pa.BooleanArray | None] = {
-            (category, "test"): pc.equal(self.table["category"], category).combine_chunks()
+            (category, "test"): pc.equal(self.table["category"], category)
+            .fill_null(False)
+            .combine_chunks()
             for category in CATEGORIES
         }
         members["default", "test"] = None

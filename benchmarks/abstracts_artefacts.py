@@ -35,7 +35,7 @@ def main() -> None:
         version = BuiltVersion(Path(folder))
         config = version.main_config
         rows = datasets.concatenate_datasets(list(datasets.load_dataset(folder, config).values()))
-        found = measure_probe(version)
+        found = measure_probe(version)["probe"]
         parts = {**found.get("labels", {}), **found.get("categories", {})}
         shown = {
             part: f"{right} ({of_others}) of {n}" for part, (n, right, of_others) in parts.items()

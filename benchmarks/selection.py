@@ -28,12 +28,12 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from nlihub.builders.core.base import RowsPart
 from nlihub.builders.core.keyed import draw, order_preserving
-from nlihub.builders.core.schema import SPLITS, uniform_features
+from nlihub.builders.core.schema import SPLITS
 from nlihub.builders.core.sql import open_database
 from nlihub.builders.core.workers import map_in_order
 from nlihub.builders.dataflow.rows import ROWS, OrderedRows, encode_rows, rows_schema
 from nlihub.builders.dataflow.work import Engine, Shard, Work
-from nlihub.builders.procedures.papers.declaration import EXTRA, paper_configs
+from nlihub.builders.procedures.papers.declaration import PapersDeclaration
 from nlihub.builders.procedures.papers.read import PAIRS, PAPERS, SCHEMAS
 from nlihub.builders.procedures.papers.recipe import LinkingPhrases
 from nlihub.builders.procedures.papers.run import (
@@ -41,14 +41,19 @@ from nlihub.builders.procedures.papers.run import (
     PAPER_STATEMENTS,
     balance_statement,
     class_sizes,
-    label_statement,
 )
+from nlihub.builders.procedures.procedure import About
 from nlihub.builders.procedures.splits import ByRatio
 
 PHRASES = LinkingPhrases.read()
 SPLITTING = ByRatio()
 DOMAINS = ("acl",)
-FEATURES = uniform_features(PHRASES.label_names, EXTRA)
+CATEGORIES = PHRASES.categories
+DECLARED = About().declare("made_up", "made-up papers", "nobody")
+SPEC = PapersDeclaration(
+    DECLARED, PHRASES.label_names, CATEGORIES, DOMAINS, SPLITTING.splits
+).spec()
+FEATURES = SPEC.features
 PAIRS_A_PAPER = 17
 SHARD_PAPERS = 10_000
 _GROUP_ROWS = 120_000
@@ -74,7 +79,7 @@ def make_shard(folder: Path, has_texts: bool, shard: tuple[int, int]) -> None:
     for keys, share in ((premise, 0.02), (second, 0.02), (texts, 0.01)):
         chosen = np.flatnonzero(random.random(n) < share)
         keys[chosen] = shared[random.integers(0, len(shared), len(chosen))]
-    half = len(PHRASES.categories) - 3
+    half = len(CATEGORIES) - 3
     category = np.where(
         random.random(n) < 0.5, random.integers(0, half, n), random.integers(half, half + 3, n)
     )
@@ -83,11 +88,12 @@ def make_shard(folder: Path, has_texts: bool, shard: tuple[int, int]) -> None:
         "row": np.arange(n),
         "paper": np.sort(random.integers(0, n_papers, n)),
         "category": category,
+        "label": [PHRASES.label_names.index(PHRASES.label_of[CATEGORIES[n]]) for n in category],
         "order_key": order_preserving(order),
         "draw_key": order_preserving(draw(order, 1)),
         "texts_key": order_preserving(texts),
         "premise_key": order_preserving(premise),
-        "second_key": order_preserving(second),
+        "hypothesis_key": order_preserving(second),
     }
     table = pa.Table.from_pydict(columns, SCHEMAS[PAIRS])
     pq.write_table(table, place / f"{PAIRS}.parquet", _GROUP_ROWS, compression="zstd")
@@ -121,7 +127,7 @@ def write_rows(
 ) -> None:
     """Write the rows of a shard, with sentences of random words."""
     sentences = pa.array([" ".join(line) for line in _WORDS[random.integers(0, 8, (999, 24))]])
-    labels = pa.array([PHRASES.label_names[label] for label in PHRASES.label_of_category])
+    labels = pa.array(PHRASES.label_of.values())
     with pq.ParquetWriter(path, rows_schema(FEATURES), compression="zstd") as writer:
         for start in range(0, len(columns["row"]), _GROUP_ROWS):
             some = {name: column[start:][:_GROUP_ROWS] for name, column in columns.items()}
@@ -134,7 +140,7 @@ def write_rows(
                 "hypothesis": sentences.take(pa.array(random.integers(0, 999, n))),
                 "label": labels.take(category),
                 "group": pa.nulls(n),
-                "category": pa.array(PHRASES.categories).take(category),
+                "category": pa.array(CATEGORIES).take(category),
                 "domain": pa.repeat(DOMAINS[0], n),
                 "source": ids,
                 "year": pa.array(random.integers(1990, 2021, n), pa.int32()),
@@ -150,12 +156,12 @@ def choose(folder: Path, num_proc: int) -> tuple[Work, list[Path]]:
     with open_database(results) as database:
         work = Work(Engine(num_proc), shards, results, database)
         work.add_tables((PAPERS, PAIRS), [shard.folder for shard in shards])
-        work.select([*PAPER_STATEMENTS, *PAIR_STATEMENTS, label_statement(PHRASES, DOMAINS)])
+        work.select([*PAPER_STATEMENTS, *PAIR_STATEMENTS])
         query = "SELECT split, domain, label, COUNT(*) FROM taken_pairs GROUP BY ALL"
         classes = {(s, d, label): n for s, d, label, n in database.execute(query)}
         sizes = class_sizes(classes, SPLITTING.splits, DOMAINS, PHRASES.label_names, {})
         work.select([balance_statement(sizes, DOMAINS)])
-    return work, list(work.tables["chosen"])
+    return work, list(database.tables["chosen"])
 
 
 def count_part(part: RowsPart) -> int:
@@ -166,10 +172,8 @@ def count_part(part: RowsPart) -> int:
 def make_rows(folder: Path, num_proc: int) -> int:
     """Put all rows in order, part by part."""
     work, _ = choose(folder, num_proc)
-    configs = paper_configs(DOMAINS, SPLITTING.splits)
-    keys = frozenset((config, split) for config in configs for split in SPLITTING.splits)
     folders = [shard.folder for shard in work.shards]
-    rows = OrderedRows(work, folders, FEATURES.arrow_schema, keys, [], {})
+    rows = OrderedRows(work, folders, SPEC, [], {})
     return sum(work.engine.map(count_part, rows.parts))
 
 

@@ -118,9 +118,9 @@ def write_version(folder: Path, n_rows: int) -> None:
 
 
 def _digest(batches: Iterator[pa.RecordBatch]) -> str:
-    from nlihub.builders.core.row_digests import order_digest
+    from nlihub.builders.core.row_digests import both_digests
 
-    return order_digest(b"".join(batch[0].to_pylist()) for batch in batches)
+    return both_digests(b"".join(batch[0].to_pylist()) for batch in batches)[1]
 
 
 def _write_file(folder: Path, name: str, number: int, n_rows: int, hashes: str) -> dict[str, Any]:

@@ -24,7 +24,7 @@ def make_lexicon(entry: Entry, inputs: Inputs) -> Reproduced:
 
 
 def _linking_phrases() -> _Lexicon:
-    by_label = LinkingPhrases.read().as_json()["labels"]
+    by_label = LinkingPhrases.read().labels
     rows = [[label, ", ".join(phrases)] for label, phrases in by_label.items()]
     counts = {label: len(phrases) for label, phrases in by_label.items()}
     return [Table("Linking phrases", ("label", "phrases"), rows)], counts

@@ -6,8 +6,7 @@ from typing import Any, NamedTuple
 
 from ...builders.core.registry import get_builder
 from ...builders.core.spec import DatasetSpec
-from ...builders.statistics.counts import count_rows
-from ...builders.statistics.negatives import PUBLISHED_CATEGORIES, count_possible_negatives
+from ...builders.statistics.counts import PUBLISHED_CATEGORIES, count_possible_negatives, count_rows
 from ...builders.statistics.parses import parse_texts
 from ...builders.statistics.texts import compare_vocabularies, describe_texts, published_texts
 from ...builders.versions.open import open_version

@@ -2,10 +2,9 @@
 
 import hashlib
 import math
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import ExitStack
+from collections.abc import Iterable, Sequence
 from pathlib import Path
-from tempfile import SpooledTemporaryFile
+from tempfile import TemporaryFile
 from typing import Any
 
 import numpy as np
@@ -15,9 +14,6 @@ import pyarrow as pa
 #: The hash of a row as an element of an array.
 ROW_HASH = np.dtype("S32")
 _ROWS_AT_ONCE = 5_000
-_BLOCK_BYTES = 1_000_000
-_N_PARTS = 64  # each is sorted in memory
-_MAX_PART_BYTES = 500_000  # of a part that is in no file
 
 
 def row_hashes(table: pa.Table, labels: Sequence[str]) -> list[bytes]:
@@ -55,58 +51,24 @@ def _plain(value: Any) -> Any:
     return [_plain(each) for each in value] if isinstance(value, list) else value
 
 
-def digest(hashes: Iterable[bytes], beside: Path | None = None) -> str:
-    """Return the digest of a set of rows: the sha256 of their sorted hashes in hexadecimal digits.
-
-    Args:
-        hashes: The hashes of the rows; one value may join several of them.
-        beside: Where they are sorted, in nameless files, if they do not fit into memory; None
-            takes the system's folder for temporary files.
-    """
-    return both_digests(hashes, beside)[0]
-
-
-def order_digest(hashes: Iterable[bytes]) -> str:
-    """Return the digest of rows in their order: the sha256 of their hashes, joined as given."""
-    found = hashlib.sha256()
-    for some in hashes:
-        found.update(some)
-    return found.hexdigest()
-
-
 def both_digests(hashes: Iterable[bytes], beside: Path | None = None) -> tuple[str, str]:
-    """Return the digest of rows in any order, and that in their order, reading hashes once.
+    """Return the digest of a set of rows, and that of the rows in their order.
+
+    A digest is the sha256 of the rows' hashes in hexadecimal digits: for a set of rows sorted,
+    otherwise as they are given.
 
     Args:
         hashes: The hashes of the rows in order; one value may join several of them.
-        beside: As for ``digest``.
+        beside: The folder for the nameless file in which they are sorted, since they may not fit
+            into memory; None takes the system's folder for temporary files.
     """
-    in_order, in_any_order = hashlib.sha256(), hashlib.sha256()
-    with ExitStack() as stack:
-        parts = [
-            stack.enter_context(
-                SpooledTemporaryFile(_MAX_PART_BYTES, dir=None if beside is None else str(beside))
-            )
-            for _ in range(_N_PARTS)
-        ]
-        for block in _blocks(hashes):
-            in_order.update(block)
-            rows = np.frombuffer(block, ROW_HASH)
-            part_of = np.frombuffer(block, np.uint8)[:: ROW_HASH.itemsize] // (256 // _N_PARTS)
-            for number in np.unique(part_of):
-                parts[number].write(rows[part_of == number].tobytes())
-        for part in parts:
-            part.seek(0)
-            in_any_order.update(np.sort(np.frombuffer(part.read(), ROW_HASH)).tobytes())
-    return in_any_order.hexdigest(), in_order.hexdigest()
-
-
-def _blocks(hashes: Iterable[bytes]) -> Iterator[bytes]:
-    """Join hashes to blocks."""
-    waiting = bytearray()
-    for some in hashes:
-        waiting += some
-        if len(waiting) >= _BLOCK_BYTES:
-            yield bytes(waiting)
-            waiting.clear()
-    yield bytes(waiting)
+    in_order = hashlib.sha256()
+    with TemporaryFile(dir=beside) as file:
+        for some in hashes:
+            in_order.update(some)
+            file.write(some)
+        n_bytes = file.tell()
+        file.flush()
+        rows = np.memmap(file, ROW_HASH, "r+") if n_bytes else np.empty(0, ROW_HASH)
+        rows.sort()
+        return hashlib.sha256(rows.data).hexdigest(), in_order.hexdigest()

@@ -6,7 +6,7 @@
 
 import glob
 import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,9 +19,6 @@ from ...loaders.paths import local_path
 if TYPE_CHECKING:
     import duckdb
     import pyarrow as pa
-
-#: Files with the rows of each table, by its name in SQL.
-Tables = Mapping[str, Sequence[Path]]
 
 _MEMORY, _DEFAULT_MEMORY = "NLIHUB_MEMORY", "1300MB"
 _TEMPORARY = "NLIHUB_TEMP"
@@ -43,11 +40,6 @@ class Statement:
     query: str
 
 
-def memory_limit() -> str:
-    """Return the memory that SQL may use, as ``NLIHUB_MEMORY`` has it."""
-    return os.environ.get(_MEMORY) or _DEFAULT_MEMORY
-
-
 def list_of_texts(texts: Iterable[str]) -> str:
     """Return a list of texts as SQL has it."""
     listed = ", ".join(f"'{_quoted(text)}'" for text in texts)
@@ -61,6 +53,7 @@ class Database:
 
     Attributes:
         folder: For files of one's own; it goes when the database is closed.
+        tables: The files of each table by its name.
 
     Raises:
         OutputError: By every method: memory or the disk is full, or a file cannot be read.
@@ -70,16 +63,13 @@ class Database:
         self._connection = connection
         self.folder = folder
         self._limit = limit
-        self._tables: dict[str, Sequence[Path]] = {}
+        self.tables: dict[str, Sequence[Path]] = {}
         self._n_bytes = 0  # of the files that are read
 
-    def add(self, tables: Tables) -> None:
-        """Name files as tables; a table of that name is replaced."""
-        for name, files in tables.items():
-            if self._tables.get(name) == files:
-                continue
-            self._tables[name] = files
-            self.execute(f'CREATE OR REPLACE VIEW "{name}" AS SELECT * FROM {self.scan(files)}')
+    def add(self, name: str, files: Sequence[Path]) -> None:
+        """Name the rows of files as a table."""
+        self.tables[name] = files
+        self.execute(f'CREATE OR REPLACE VIEW "{name}" AS SELECT * FROM {self.scan(files)}')
 
     def scan(self, files: Sequence[Path]) -> str:
         """Return the rows of Parquet files of one schema as a table of SQL.
@@ -151,7 +141,7 @@ def open_database(beside: Path) -> Iterator[Database]:
     """
     import duckdb
 
-    limit = memory_limit()
+    limit = os.environ.get(_MEMORY) or _DEFAULT_MEMORY
     parent = local_path(os.environ.get(_TEMPORARY) or beside)
     with working_folder(parent, "sql-") as temporary:
         settings: dict[str, str | bool | int | float | list[str]] = {

@@ -133,14 +133,9 @@ def show_entries(entries: Iterable[Mapping[str, Any]], n: int, prefix: str) -> I
         yield f"and {n - _MAX_SHOWN:,} more"
 
 
-def list_reasons(dropped: Mapping[str, int]) -> str:
-    """Return reasons of dropping with their numbers as the end of a line: ``; 3: too short``."""
-    return "".join(f"; {n:,}: {reason}" for reason, n in dropped.items())
-
-
-def reasons_cell(dropped: Mapping[str, int]) -> str:
-    """Return reasons of dropping as the cell of a table: ``3: too short; 1: no end``."""
-    return list_reasons(dropped).removeprefix("; ") or "none"
+def list_reasons(dropped: Mapping[str, int]) -> list[str]:
+    """Return reasons of dropping with their numbers: ``3: too short``."""
+    return [f"{n:,}: {reason}" for reason, n in dropped.items()]
 
 
 def units_table(units: str, counts: Mapping[str, Any]) -> str:
@@ -151,5 +146,6 @@ def units_table(units: str, counts: Mapping[str, Any]) -> str:
         counts: ``read``, ``kept``, ``splits`` and ``dropped``, the latter two by name.
     """
     splits = "; ".join(f"{split} {n:,}" for split, n in counts["splits"].items() if n)
-    row = [f"{counts['read']:,}", f"{counts['kept']:,}", splits, reasons_cell(counts["dropped"])]
+    reasons = "; ".join(list_reasons(counts["dropped"])) or "none"
+    row = [f"{counts['read']:,}", f"{counts['kept']:,}", splits, reasons]
     return markdown_table([f"{units} read", "kept", "of these", "dropped"], [row])

@@ -27,6 +27,7 @@ from ..core.base import Batch, Rows, RowsPart
 from ..core.keyed import order_preserving
 from ..core.options import Key
 from ..core.schema import SPLITS, encode
+from ..core.spec import DatasetSpec
 from .work import Work
 
 if TYPE_CHECKING:
@@ -37,7 +38,7 @@ ROWS, DROPPED = "rows", "dropped"
 ORDER_KEY = pa.field("order_key", pa.int64())
 #: How many candidates of a kind were dropped, and why.
 DROPPED_SCHEMA = pa.schema({"kind": pa.string(), "reason": pa.string(), "n": pa.int64()})
-_BATCH_ROWS, _GROUP_BYTES = 5_000, 32_000_000
+_BATCH_ROWS = 5_000
 #: Approximate number of rows in a part, which is sorted in memory.
 PART_ROWS = 300_000
 _RUN_ROWS, _RUN_BYTES = 300_000, 500_000_000  # a column of texts has less than 2 GB
@@ -60,7 +61,6 @@ class TableWriter:
         self._schema = schema
         self._file = pq.ParquetWriter(folder / f"{name}.parquet", schema, compression="zstd")
         self._added: list[dict[str, Any]] = []
-        self._group: list[pa.Table] = []
 
     def add(self, **values: Any) -> None:
         """Add a row by its columns; those that are not named are null."""
@@ -69,25 +69,18 @@ class TableWriter:
             self._write_added()
 
     def write(self, table: pa.Table) -> None:
-        """Add some rows, to which ``n_rows`` counts at once."""
+        """Add some rows."""
         self.n_rows += len(table)
-        self._group.append(table)
-        if sum(waiting.nbytes for waiting in self._group) >= _GROUP_BYTES:
-            self._write_group()
+        self._file.write_table(table)
 
     def close(self) -> None:
         """Write what waits, and close the file."""
         self._write_added()
-        self._write_group()
         self._file.close()
 
     def _write_added(self) -> None:
-        added, self._added = self._added, []
-        self.write(pa.Table.from_pylist(added, self._schema))
-
-    def _write_group(self) -> None:
-        self._file.write_table(pa.concat_tables(self._group or [self._schema.empty_table()]))
-        self._group = []
+        self.write(pa.Table.from_pylist(self._added, self._schema))
+        self._added.clear()
 
 
 @contextmanager
@@ -125,16 +118,14 @@ class OrderedRows(Rows):
             (place in the shard's table), and ``in_CONFIG`` for each config; each file in the order
             of the first two.
         folders: The folders with the rows of the shards, in their order.
-        schema: The columns of the dataset.
-        keys: The configs and splits.
+        spec: The declaration of the dataset.
         sources: What the rows are made from.
         parameters: All that they depend on besides.
     """
 
     work: Work
     folders: Sequence[Path]
-    schema: pa.Schema
-    keys: frozenset[Key]
+    spec: DatasetSpec
     sources: list[Mapping[str, Any]]
     parameters: Mapping[str, Any]
 
@@ -154,18 +145,20 @@ class OrderedRows(Rows):
         """The parts, made when they are asked for first."""
         shards = sorted(zip([s.key for s in self.work.shards], self.folders, strict=True))
         groups = [shards[n : n + _RUN_SHARDS] for n in range(0, len(shards), _RUN_SHARDS)]
-        configs = sorted({config for config, _ in self.keys})
-        chosen = self.work.tables["chosen"]
+        configs = self.spec.configs
+        chosen = self.work.database.tables["chosen"]
         n_parts = max(1, -(-sum(pq.read_metadata(path).num_rows for path in chosen) // PART_ROWS))
-        job = _RunWriter(chosen, configs, n_parts)
+        job = _RunWriter(chosen, sorted(configs), n_parts)
         folders = self.work.map("sorting", job, groups, self._key)
         runs = [path for folder in folders for path in sorted(folder.iterdir())]
-        return [_Part(number, runs, self.schema, self.keys) for number in range(n_parts)]
+        keys = [(name, split) for name, config in configs.items() for split in config.splits]
+        schema = self.spec.features.arrow_schema
+        return [_Part(number, runs, schema, keys) for number in range(n_parts)]
 
     @property
     def _key(self) -> str:
         """The name of the chosen rows' folder, which names all that they depend on."""
-        return self.work.tables["chosen"][0].parent.name
+        return self.work.database.tables["chosen"][0].parent.name
 
 
 @dataclass(frozen=True)
@@ -238,7 +231,7 @@ class _Part(RowsPart):
     number: int
     runs: Sequence[Path]
     schema: pa.Schema
-    keys: frozenset[Key]
+    keys: Sequence[Key]
 
     def batches(self) -> Iterator[Batch]:
         """Yield the rows in order.

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ...loaders.errors import needs_extra
-from ..core.sql import Database, Tables
+from ..core.sql import Database
 from .work import Engine, Item, Result
 
 if TYPE_CHECKING:
@@ -72,12 +72,12 @@ class _SparkEngine(Engine):
             yield from _map_at_once(self.session, job, waiting[:at_once])
             waiting = waiting[at_once:]
 
-    def write(self, query: str, tables: Tables, folder: Path, database: Database) -> None:
+    def write(self, query: str, folder: Path, database: Database) -> None:
         """Write the rows of a query into a folder, by Spark where it has a folder of its own."""
         if self.folder is None:
             database.write(query, folder)
             return
-        for name, files in tables.items():
+        for name, files in database.tables.items():
             if self._views.get(name) != files:  # looking at the files of a table is a job
                 frame = self.session.read.parquet(*(_escape(_uri(path)) for path in files))
                 frame.createOrReplaceTempView(name)

@@ -9,10 +9,11 @@ import json
 import logging
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import partial
 from hashlib import sha256
 from importlib.metadata import version
+from itertools import chain
 from pathlib import Path
 from shutil import rmtree
 from typing import Any, TypeVar
@@ -25,7 +26,7 @@ from ...loaders.hashing import code_hash
 from ...loaders.progress import kept_when_interrupted, watch
 from ..core.base import ROW_CODE
 from ..core.options import BuildOptions
-from ..core.sql import Database, Statement, Tables, open_database
+from ..core.sql import Database, Statement, open_database
 from ..core.workers import map_in_order
 
 Item = TypeVar("Item")
@@ -49,11 +50,6 @@ class Shard:
     def key(self) -> int:
         """The number of 64 bits, signed, that names the shard in SQL."""
         return int.from_bytes(sha256(self.folder.name.encode()).digest()[:8], "big", signed=True)
-
-    @property
-    def n_bytes(self) -> int:
-        """The size of the files."""
-        return sum(file.size for file in self.files)
 
 
 class Engine:
@@ -80,12 +76,11 @@ class Engine:
         """
         return map_in_order(job, items, self.num_proc)
 
-    def write(self, query: str, tables: Tables, folder: Path, database: Database) -> None:
-        """Write the rows of a query over tables into an empty folder, as some Parquet files.
+    def write(self, query: str, folder: Path, database: Database) -> None:
+        """Write the rows of a query into an empty folder, as some Parquet files.
 
         Args:
             query: The query.
-            tables: The tables.
             folder: The folder.
             database: Has the tables; runs the query where the engine has no SQL of its own.
         """
@@ -102,7 +97,6 @@ class Work:
         folder: The folder for what is made of them; it is of these shards alone.
         database: Has the tables.
         share: The share of the files that is read, in bytes; 1 where it is no sample.
-        tables: The files of each table by its name in SQL.
     """
 
     engine: Engine
@@ -110,13 +104,11 @@ class Work:
     folder: Path
     database: Database
     share: float = 1.0
-    tables: dict[str, Sequence[Path]] = field(default_factory=dict)
 
     def add_tables(self, names: Iterable[str], folders: Sequence[Path]) -> None:
         """Name tables that were written for each shard, in a folder of its own."""
         for name in names:
-            self.tables[name] = [folder / f"{name}.parquet" for folder in folders]
-        self.database.add(self.tables)
+            self.database.add(name, [folder / f"{name}.parquet" for folder in folders])
 
     def parameters(self, given: Mapping[str, Any]) -> Mapping[str, Any]:
         """Return parameters for the manifest, with the share of the files where it is a sample."""
@@ -135,7 +127,7 @@ class Work:
             The folders, in order.
         """
         folders = [self.folder / stage / key / f"{number:06d}" for number in range(len(items))]
-        _fill(self.engine, stage, job, list(zip(items, folders, strict=True)))
+        _fill(self.engine, stage, job, items, folders)
         return folders
 
     def select(self, statements: Sequence[Statement]) -> None:
@@ -157,10 +149,9 @@ class Work:
             for statement, target in zip(statements, targets, strict=True):
                 if not target.is_dir():
                     with whole_folder(target, lambda _: True) as folder:
-                        self.engine.write(statement.query, self.tables, folder, self.database)
+                        self.engine.write(statement.query, folder, self.database)
                     shown.update(1)
-                self.tables[statement.name] = sorted(target.glob("*.parquet"))
-                self.database.add(self.tables)
+                self.database.add(statement.name, sorted(target.glob("*.parquet")))
 
 
 @contextmanager
@@ -191,45 +182,40 @@ def read_corpus(
     libraries = [f"{name} {version(name)}" for name in _LIBRARIES]
     key = _hash([code_hash(*ROW_CODE), libraries, read.__class__.__name__, identity])
     place = (engine.folder or options.cache_dir) / "construct" / key
-    shards = [Shard(group, place / _name(group)) for group in _group(files, shard_bytes)]
-    n_bytes = sum(shard.n_bytes for shard in shards)
-    shards = _sample(shards, options.sample)
-    share = sum(shard.n_bytes for shard in shards) / max(1, n_bytes)
+    groups, share = list(_group(files, shard_bytes)), 1.0
+    if options.sample < 1:
+        groups = _sample(groups, options.sample)
+        n_bytes = (sum(file.size for file in some) for some in (chain(*groups), files))
+        share = next(n_bytes) / max(1, next(n_bytes))
+    shards = [Shard(group, place / _name(group)) for group in groups]
     results = place / f"results-{_hash([shard.folder.name for shard in shards])}"
     with _alone(place):
         results.mkdir(parents=True, exist_ok=True)
         with kept_when_interrupted("The shards that were read are kept: run it again to go on."):
-            waiting = [(shard, shard.folder) for shard in shards]
-            _fill(engine, "reading", read, waiting, "B", lambda shard: shard.n_bytes)
+            folders = [shard.folder for shard in shards]
+            _fill(engine, "reading", read, shards, folders)
             with open_database(results) as database:
-                share = 1.0 if options.sample == 1 else share
                 work = Work(engine, shards, results, database, share)
-                work.add_tables(tables, [shard.folder for shard in shards])
+                work.add_tables(tables, folders)
                 yield work
         # The results of an interrupted run on other files go too.
-        for folder in (*(shard.folder for shard in shards), *place.glob("results-*")):
+        for folder in (*folders, *place.glob("results-*")):
             rmtree(folder, ignore_errors=True)
         with suppress(OSError):  # shards of another corpus are there
             place.rmdir()
 
 
 def _fill(
-    engine: Engine,
-    stage: str,
-    job: Job[Item],
-    items: Sequence[tuple[Item, Path]],
-    unit: str = "shards",
-    size_of: Callable[[Item], int] = lambda _: 1,
+    engine: Engine, stage: str, job: Job[Item], items: Sequence[Item], folders: Sequence[Path]
 ) -> None:
-    """Fill the folders that are not there yet, each beside its item."""
-    waiting = [(item, folder) for item, folder in items if not folder.is_dir()]
-    n_all, n_waiting = (sum(size_of(item) for item, _ in some) for some in (items, waiting))
+    """Fill the folder of each item that is not there yet."""
+    waiting = [one for one in zip(items, folders, strict=True) if not one[1].is_dir()]
     with (
-        watch(stage, n_all, unit, n_done=n_all - n_waiting) as shown,
+        watch(stage, len(items), "shards", n_done=len(items) - len(waiting)) as shown,
         closing(engine.map(partial(_fill_one, job), waiting)) as done,
     ):
-        for (item, _), _ in zip(waiting, done, strict=True):
-            shown.update(size_of(item))
+        for _ in done:
+            shown.update(1)
 
 
 def _fill_one(job: Job[Item], one: tuple[Item, Path]) -> None:
@@ -267,12 +253,12 @@ def _group(files: Sequence[PaperFile], shard_bytes: int) -> Iterator[list[PaperF
         yield group
 
 
-def _sample(shards: Sequence[Shard], share: float) -> list[Shard]:
-    """Draw a share of the shards."""
-    n_drawn = max(1, round(share * len(shards)))
-    keys = [_hash([[file.name, file.start] for file in shard.files]) for shard in shards]
-    drawn = sorted(range(len(shards)), key=keys.__getitem__)[:n_drawn]
-    return [shards[number] for number in sorted(drawn)]
+def _sample(groups: Sequence[list[PaperFile]], share: float) -> list[list[PaperFile]]:
+    """Draw a share of the groups of files, at least one."""
+    n_drawn = max(1, round(share * len(groups)))
+    keys = [_hash([[file.name, file.start] for file in group]) for group in groups]
+    drawn = sorted(range(len(groups)), key=keys.__getitem__)[:n_drawn]
+    return [groups[number] for number in sorted(drawn)]
 
 
 def _name(files: Sequence[PaperFile]) -> str:

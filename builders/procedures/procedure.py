@@ -172,9 +172,10 @@ class Declaration:
         """
         if not construction:
             return {}
+        probe = construction.get("probe")
         return {
             "annotation": construction["annotation"],
-            "probe": "\n\n".join(show_probe(construction.get("probe", {}))),
+            "probe": "\n\n".join(show_probe(probe)) if probe else "",
             **self.count_blocks(construction),
         }
 
@@ -243,10 +244,8 @@ def show_probe(found: Mapping[str, Any]) -> Iterator[str]:
     """Yield the paragraphs of a card on how much of the labels the hypotheses alone give away.
 
     Args:
-        found: The record of the probe, as a manifest has it; empty where it was not asked for.
+        found: The record of the probe, as a manifest has it.
     """
-    if not found:
-        return
     yield "## Is the label in the hypothesis?"
     if "unmeasured" in found:
         yield f"Not measured on `{found['config']}`: {found['unmeasured']}."
@@ -305,7 +304,7 @@ def declared_builder(
         return rows
 
     return type(
-        "".join(part.title() for part in spec.name.split("_")),
+        spec.name.title().replace("_", ""),
         (declaration.BUILDER,),
         {
             "__module__": __name__,

@@ -239,26 +239,23 @@ class ByRatio:
 
     Attributes:
         train: Share for training, 0 to 1.
-        validation: Share for validation; the rest is for testing.
+        validation: Share for validation.
+        test: Share for testing.
+
+    Raises:
+        UsageError: The shares do not sum to 1, or one is negative.
     """
 
     train: float = 0.8
     validation: float = 0.1
+    test: float = 0.1
 
     def __post_init__(self) -> None:
-        for share in (self.train, self.validation, self.train + self.validation):
-            _check_share(share)
-
-    @classmethod
-    def of(cls, shares: Shares) -> "ByRatio":
-        """Split by the shares of train, validation and test.
-
-        Raises:
-            UsageError: The shares do not sum to 1, or one is negative.
-        """
+        shares = (self.train, self.validation, self.test)
         if abs(sum(shares) - 1) > 1e-9:
             raise UsageError(f"{shares} does not sum to 1; expected train, validation, test.")
-        return cls(shares[0], shares[1])
+        for share in shares:
+            _check_share(share)
 
     @property
     def splits(self) -> tuple[str, ...]:
@@ -279,7 +276,7 @@ class ByRatio:
 
     def as_json(self) -> Mapping[str, Any]:
         """Return the splitting as plain values, for the manifest."""
-        return {"by": "ratio", **asdict(self)}
+        return {"by": "ratio", "train": self.train, "validation": self.validation}
 
 
 Splitting = ByYear | ByRatio

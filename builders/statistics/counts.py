@@ -1,4 +1,4 @@
-"""Count rows and groups by columns, beside the papers' counts."""
+"""Count rows, groups and mechanisms with negatives, beside the papers' counts."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
@@ -8,6 +8,7 @@ from typing import Any
 import pyarrow as pa
 
 from ...loaders.errors import UnknownNameError
+from ...loaders.releases.bionli import LABELS
 from ..core.spec import DatasetSpec, PublishedCounts
 from ..versions.row_tables import RowTables
 
@@ -117,3 +118,74 @@ def _sort(
         return declared.index(value) if value in declared else len(declared), number, str(value)
 
     return sorted(values, key=lambda value: [place(part) for part in value])
+
+
+# ---- the negatives of mechanisms ---------------------------------------------------------------
+
+#: Share of the mechanisms of a split, in percent, that have negatives of so many categories, by
+#: dataset, config and split (BioNLI, section 3.4, on its Figure 1; 39 is "about 39 %").
+PUBLISHED_CATEGORIES = {
+    ("bionli", "full", "validation"): {2: 5.7, 3: 35.1, 4: 39.0, 8: 0.1, 9: 0.0}
+}
+
+
+@dataclass(frozen=True)
+class PossibleNegatives:
+    """The mechanisms of a split that have negatives of so many categories.
+
+    Attributes:
+        split: The split.
+        n_categories: Number of different categories of negatives.
+        mechanisms: Number of mechanisms that have them.
+        share: Their share of the mechanisms of the split, in percent.
+        published: The share in the paper; None where it states none.
+    """
+
+    split: str
+    n_categories: int
+    mechanisms: int
+    share: float
+    published: float | None
+
+
+def count_possible_negatives(tables: RowTables, config: str) -> tuple[PossibleNegatives, ...]:
+    """Count the mechanisms by the number of categories that they have negatives of.
+
+    The training set is left out, as its mechanisms have some of their negatives at most.
+
+    Args:
+        tables: The rows of the version.
+        config: The config.
+
+    Returns:
+        For each other split that has mechanisms, every number of categories from 0 to all. Nothing
+        where the labels are not those of BioNLI.
+
+    Raises:
+        VerificationError: A file is missing or malformed.
+
+    Source:
+        BioNLI, section 3.4 and Figure 1, of the validation set.
+    """
+    spec = tables.version.builder.SPEC
+    if tuple(spec.labels) != LABELS:
+        return ()
+    found = tables.execute(
+        f"""
+        SELECT split, n, count(*) FROM (
+            SELECT split, count(DISTINCT category) FILTER (label = 0) AS n
+            FROM {tables.rows(config)} WHERE "group" IS NOT NULL GROUP BY split, "group"
+        ) GROUP BY split, n
+        """
+    )
+    counts = []
+    for place, split in enumerate(tables.version.manifest.configs[config]):
+        mechanisms = {n: n_mechanisms for number, n, n_mechanisms in found if number == place}
+        if split == "train" or not mechanisms:
+            continue
+        published = PUBLISHED_CATEGORIES.get((spec.name, config, split), {})
+        for number in range(len(spec.categories)):
+            n = mechanisms.get(number, 0)
+            share = round(100 * n / sum(mechanisms.values()), 1)
+            counts.append(PossibleNegatives(split, number, n, share, published.get(number)))
+    return tuple(counts)

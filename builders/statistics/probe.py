@@ -115,7 +115,7 @@ class Probe:
     top_words: dict[str, tuple[str, ...]]
 
 
-def measure_probe(version: BuiltVersion) -> dict[str, Any]:
+def measure_probe(version: BuiltVersion) -> dict[str, dict[str, Any]]:
     """Return what a manifest keeps of the probe of a version's main config, or why there is none.
 
     Raises:
@@ -125,15 +125,16 @@ def measure_probe(version: BuiltVersion) -> dict[str, Any]:
     try:
         probe = probe_hypotheses(version, config)
     except UnmeasuredError as error:
-        return {"config": config, "unmeasured": str(error)}
+        return {"probe": {"config": config, "unmeasured": str(error)}}
     score = probe.macro_f1
-    return {
+    record = {
         "config": config,
         "rows": probe.rows,
         "macro_f1": [score.value, list(score.interval or ()), score.chance],
         "labels": {one.part: [one.rows, one.right, one.of_others] for one in probe.labels},
         "categories": {one.part: [one.rows, one.right, one.of_others] for one in probe.categories},
     }
+    return {"probe": record}
 
 
 def probe_hypotheses(version: BuiltVersion, config: str) -> Probe:

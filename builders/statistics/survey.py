@@ -11,13 +11,7 @@ from ..core.spec import DatasetSpec
 from ..versions.card import statistics_block
 from ..versions.row_tables import Statistics, measure_statistics, open_rows
 from ..versions.version import BuiltVersion
-from .counts import ValueCount, count_rows
-from .negatives import (
-    CategoryNegatives,
-    PossibleNegatives,
-    count_possible_negatives,
-    describe_negatives,
-)
+from .counts import PossibleNegatives, ValueCount, count_possible_negatives, count_rows
 from .parses import Parses, parse_texts
 from .probe import MARGIN, PartScore, Probe, probe_hypotheses
 from .texts import TextFigures, Vocabularies, compare_vocabularies, describe_texts
@@ -36,10 +30,9 @@ class Survey(Statistics):
         possible_negatives: Mechanisms by the number of categories of their negatives; empty where
             the labels are not those of BioNLI.
         vocabularies: Overlap and cosine of the vocabularies of its domains.
-        negatives: Negatives beside their positives, by category.
         probe: Scores of the hypothesis-only probe.
         parses: Shares of sentences with an ``S`` root.
-        unmeasured: By name, why one of the last four is None.
+        unmeasured: By name, why one of the last three is None.
     """
 
     row_counts: tuple[ValueCount, ...]
@@ -47,7 +40,6 @@ class Survey(Statistics):
     texts: tuple[TextFigures, ...]
     possible_negatives: tuple[PossibleNegatives, ...]
     vocabularies: Vocabularies | None
-    negatives: tuple[CategoryNegatives, ...] | None
     probe: Probe | None
     parses: Parses | None
     unmeasured: dict[str, str]
@@ -100,7 +92,6 @@ def survey(
             texts=describe_texts(version, config),
             possible_negatives=count_possible_negatives(tables, config),
             vocabularies=measured("vocabularies", compare_vocabularies, version),
-            negatives=measured("negatives", describe_negatives, tables),
             probe=measured("probe", probe_hypotheses, version) if probe else None,
             parses=parses,
             unmeasured=unmeasured,
@@ -120,7 +111,6 @@ def show_survey(spec: DatasetSpec, survey: Survey) -> str:
     tables: dict[str, Callable[[Any], Iterator[str]]] = {
         "texts": _show_texts,
         "vocabularies": _show_vocabularies,
-        "negatives": _show_negatives,
         "possible_negatives": _show_possible_negatives,
         "parses": _show_parses,
         "probe": _show_probe,
@@ -199,26 +189,6 @@ def _show_vocabularies(found: Vocabularies) -> Iterator[str]:
         "counts of all words. Without stop words."
         + " In brackets: the paper's, perhaps of other words."
         * published
-    )
-
-
-def _show_negatives(negatives: Sequence[CategoryNegatives]) -> Iterator[str]:
-    head = ["category", "negatives", "same as positive", "same as another", "without positive"]
-    head += ["words changed", "words changed %"]
-    rows = [
-        [
-            *(n.category, _show(n.rows), _show(n.same_as_positive), _show(n.same_as_another)),
-            f"{n.without_positive:,} of {n.drawn:,}",
-            *(" / ".join(f"{value:g}" for value in each or ()) for each in (n.words, n.share)),
-        ]
-        for n in negatives
-    ]
-    yield "## Negatives beside their positives"
-    yield markdown_table(head, rows)
-    yield (
-        "Same: to the letter; as another: as an earlier one of its group. Words changed: words, "
-        "marks and markers that have to be put in, taken out or replaced; the least, the quartiles "
-        "and the greatest number of those that were drawn, and in percent of the longer of the two."
     )
 
 

@@ -70,11 +70,11 @@ class RowTables:
         It has the columns ``number``, ``split``, ``label``, ``premise`` and
         ``hypothesis``.
         """
-        digests = ", ".join(f"md5_number({name}) AS {name}" for name in TEXTS)
         return self.make(
             "TEMP TABLE",
             f"texts of {config}",
-            f"SELECT number, split, label, {digests} FROM {self.rows(config)}",
+            "SELECT number, split, label, md5_number(premise) AS premise, "
+            f"md5_number(hypothesis) AS hypothesis FROM {self.rows(config)}",
         )
 
     def _make_repeats(self, config: str) -> str:
@@ -312,8 +312,8 @@ def measure_statistics(tables: RowTables) -> Statistics:
         "count(DISTINCT first) FILTER (WHERE label IS DISTINCT FROM first_label) "
         f"FROM {repeats}"
     )
-    means = ", ".join(f"avg({_N_WORDS.format(name)})" for name in TEXTS)
-    [n_words] = tables.execute(f"SELECT {means} FROM {rows}")
+    premise, hypothesis = map(_N_WORDS.format, TEXTS)
+    [n_words] = tables.execute(f"SELECT avg({premise}), avg({hypothesis}) FROM {rows}")
     labels = dict(tables.execute(f"SELECT label, count(*) FROM {rows} GROUP BY label"))
     groups = _count_by_splits(tables, rows, '"group"')
     return Statistics(
@@ -338,25 +338,21 @@ def _break_down(tables: RowTables, config: str) -> Iterator[Breakdown]:
     kinds = tables.execute(
         f"SELECT label, {', '.join(properties)}, count(*) FROM {tables.rows(config)} GROUP BY ALL"
     )
-    found: dict[tuple[int, str], Counter[int]] = defaultdict(Counter)
+    order = [*spec.categories, *spec.domains, *(f"split {split}" for split in splits)]
+    rank = {name: number for number, name in enumerate(order)}
+    # By place of the property, rank and name, as they are shown.
+    found: dict[tuple[int, int, str], Counter[int]] = defaultdict(Counter)
     every: Counter[int] = Counter()
     for label, *names, n in kinds:
         every[label] += n
         for place, name in enumerate(names):
-            found[place, name or ""][label] += n
-    order = [*spec.categories, *spec.domains, *(f"split {split}" for split in splits)]
-    rank = {name: number for number, name in enumerate(order)}
-    for place, name in sorted(found, key=lambda key: (key[0], rank.get(key[1], 0), key[1])):
-        counts = found[place, name]
-        if name and counts != every:
-            yield _breakdown(name, counts, every, len(spec.labels))
-    yield _breakdown("all", every, every, len(spec.labels))
-
-
-def _breakdown(name: str, counts: Counter[int], every: Counter[int], n_labels: int) -> Breakdown:
-    n = counts.total()
-    shares = tuple(_percent(counts[label], n) for label in range(n_labels))
-    return Breakdown(name, n, _percent(n, every.total()), shares)
+            if name:
+                found[place, rank.get(name, 0), name][label] += n
+    parts = [(name, counts) for (*_, name), counts in sorted(found.items()) if counts != every]
+    for name, counts in (*parts, ("all", every)):
+        n = counts.total()
+        shares = [_percent(counts[label], n) for label in range(len(spec.labels))]
+        yield Breakdown(name, n, _percent(n, every.total()), tuple(shares))
 
 
 def _overlaps(tables: RowTables, config: str, groups: Mapping[int, int]) -> Iterator[Overlap]:

@@ -4,7 +4,7 @@ import json
 import os
 import shutil
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, closing
 from dataclasses import asdict, dataclass, replace
 from functools import partial
 from hashlib import sha256
@@ -19,7 +19,7 @@ import pyarrow.parquet as pq
 
 from ...loaders.atomic_write import check_replaceable, whole_folder, working_folder
 from ...loaders.errors import OutputError, VerificationError
-from ...loaders.hashing import code_hash, hash_file, identify
+from ...loaders.hashing import code_hash, hash_file
 from ...loaders.progress import kept_when_interrupted
 from ..core.base import NLIBuilder, RowsPart
 from ..core.options import BuildOptions, Key
@@ -27,7 +27,7 @@ from ..core.row_digests import ROW_HASH, both_digests, row_hashes
 from ..core.spec import DatasetSpec
 from .card import render_card
 from .row_tables import measure_statistics, open_rows
-from .version import BuiltVersion, Manifest, ParquetShard, Split
+from .version import MANIFEST, BuiltVersion, Manifest, ParquetShard, Split
 
 MAX_SHARD_BYTES = 500_000_000
 _ROW_GROUP_ROWS = 50_000
@@ -66,7 +66,14 @@ def build_version(
     """
     spec = builder.SPEC
     target = output / spec.name
-    _refuse_to_lose_parts(target, options.keys(spec))
+    earlier, keys = find_earlier(target, spec.name), options.keys(spec)
+    configs = earlier.configs if earlier else {}
+    lost = [f"{c}/{s}" for c, splits in configs.items() for s in splits if (c, s) not in keys]
+    if lost:
+        raise OutputError(
+            f"{target} also holds {', '.join(lost)}, which would not be rebuilt. Build these "
+            f"too, name another folder (--output), or remove that one."
+        )
     with (
         kept_when_interrupted(f"{target} is as it was."),
         whole_folder(target, partial(_is_only_ours, spec.name)) as folder,
@@ -78,7 +85,8 @@ def build_version(
             construction = {**version.manifest.construction, **measure(version)}
             version.manifest = replace(version.manifest, construction=construction)
         write_texts(version)
-    return BuiltVersion(target)
+    version.folder = target
+    return version
 
 
 def write_rows(
@@ -163,7 +171,10 @@ class _Form:
 def _write_part(form: _Form, part: RowsPart, folder: Path) -> None:
     """Hash and write rows, and say in a file what was written of each split."""
     with ExitStack() as stack:
-        splits = {key: stack.enter_context(_SplitWriter(folder, key, form)) for key in form.keys}
+        splits = {
+            key: stack.enter_context(closing(_SplitWriter(folder / "-".join(key), form)))
+            for key in form.keys
+        }
         for batch in part.batches():
             found = b"".join(row_hashes(batch.table, form.labels))
             hashes = np.frombuffer(found, ROW_HASH)
@@ -184,31 +195,21 @@ def _write_part(form: _Form, part: RowsPart, folder: Path) -> None:
 class _SplitWriter:
     """Writes the rows that a part has of a split, a file after another."""
 
-    def __init__(self, folder: Path, key: Key, form: _Form) -> None:
+    def __init__(self, stem: Path, form: _Form) -> None:
         self.shards: list[ParquetShard] = []
         self.arrow_bytes = 0
-        self._folder = folder
-        self._stem = "-".join(key)
+        self._stem = stem
         self._form = form
         self._waiting: list[pa.Table] = []
         self._file: pq.ParquetWriter | None = None
         self._file_rows = self._file_bytes = 0
-
-    def __enter__(self) -> "_SplitWriter":
-        return self
-
-    def __exit__(self, error: type[BaseException] | None, *_: object) -> None:
-        if error is None:
-            self._end_file()
-        elif self._file is not None:
-            self._file.close()
 
     def write(self, table: pa.Table, hashes: bytes) -> None:
         """Write n rows and their hashes, 32 n bytes."""
         self.arrow_bytes += table.nbytes
         if not len(table):
             return
-        with (self._folder / f"{self._stem}.hashes").open("ab") as file:
+        with self._stem.with_suffix(".hashes").open("ab") as file:
             file.write(hashes)
         self._file_bytes += table.nbytes
         self._file_rows += len(table)
@@ -216,48 +217,64 @@ class _SplitWriter:
         if sum(map(len, self._waiting)) >= _ROW_GROUP_ROWS:
             self._write_groups(at_end=False)
         if self._file_bytes >= self._form.max_shard_bytes:
-            self._end_file()
+            self.close()
 
-    def _write_groups(self, *, at_end: bool) -> None:
-        """Write the rows that wait, but for those that fill no group; at the end of a file all."""
-        if self._file is None:
-            path = self._folder / self._next_name()
-            self._file = pq.ParquetWriter(path, self._form.schema, **_PARQUET)
-        table = pa.concat_tables(self._waiting).cast(self._form.schema)
-        n_rows = len(table) if at_end else len(table) // _ROW_GROUP_ROWS * _ROW_GROUP_ROWS
-        self._file.write_table(table.slice(0, n_rows), _ROW_GROUP_ROWS)
-        self._waiting = [table.slice(n_rows)] if n_rows < len(table) else []
-
-    def _end_file(self) -> None:
+    def close(self) -> None:
+        """Write what waits, and end the file."""
         if self._waiting:
             self._write_groups(at_end=True)
         if self._file is None:
             return
         self._file.close()
-        name = self._next_name()
-        path = self._folder / name
-        shard = ParquetShard(name, self._file_rows, path.stat().st_size, hash_file(path))
-        self.shards.append(shard)
+        path = self._path
+        self.shards.append(
+            ParquetShard(path.name, self._file_rows, path.stat().st_size, hash_file(path))
+        )
         self._file = None
         self._file_rows = self._file_bytes = 0
 
-    def _next_name(self) -> str:
-        return f"{self._stem}-{len(self.shards):05d}.parquet"
+    def _write_groups(self, *, at_end: bool) -> None:
+        """Write the rows that wait, but for those that fill no group; at the end of a file all."""
+        if self._file is None:
+            self._path = Path(f"{self._stem}-{len(self.shards):05d}.parquet")
+            self._file = pq.ParquetWriter(self._path, self._form.schema, **_PARQUET)
+        table = pa.concat_tables(self._waiting).cast(self._form.schema)
+        n_rows = len(table) if at_end else len(table) // _ROW_GROUP_ROWS * _ROW_GROUP_ROWS
+        self._file.write_table(table.slice(0, n_rows), _ROW_GROUP_ROWS)
+        self._waiting = [table.slice(n_rows)] if n_rows < len(table) else []
 
 
 def _join_parts(parts: Sequence[Path], form: _Form, folder: Path) -> dict[str, dict[str, Split]]:
-    """Return what the parts have of each config and split, their files in the version's folder."""
+    """Return what the parts have of each config and split, their files in the version's folder.
+
+    The parts keep the files until they go.
+    """
     written = [json.loads((part / _PART).read_text(encoding="utf-8")) for part in parts]
     configs: dict[str, dict[str, Split]] = {}
     for config, split in form.keys:
         (folder / config).mkdir(exist_ok=True)
         name = f"{config}/{split}"
         found = [each[name] for each in written]
+        files = [
+            (part / shard["file"], ParquetShard(**shard))
+            for part, each in zip(parts, found, strict=True)
+            for shard in each["shards"]
+        ]
+        shards = []
+        for number, (path, shard) in enumerate(files):
+            shards.append(replace(shard, file=shard_name(name, number, len(files))))
+            try:
+                os.link(path, folder / shards[-1].file)
+            except OSError:  # another file system, or one without links
+                shutil.copyfile(path, folder / shards[-1].file)
+        if not shards:  # a split without rows has a file, too
+            path = folder / shard_name(name, 0, 1)
+            pq.write_table(form.schema.empty_table(), path, **_PARQUET)
+            shards = [
+                ParquetShard(f"{config}/{path.name}", 0, path.stat().st_size, hash_file(path))
+            ]
         hashes = [part / f"{config}-{split}.hashes" for part in parts]
         digest, order_digest = both_digests(_read(hashes), folder)
-        shards = list(_take_shards(parts, found, name, folder)) or [
-            _empty_shard(name, form, folder)
-        ]
         configs.setdefault(config, {})[split] = Split(
             sum(shard.rows for shard in shards),
             digest,
@@ -266,31 +283,6 @@ def _join_parts(parts: Sequence[Path], form: _Form, folder: Path) -> dict[str, d
             tuple(shards),
         )
     return configs
-
-
-def _take_shards(
-    parts: Sequence[Path], written: Sequence[Any], name: str, folder: Path
-) -> Iterator[ParquetShard]:
-    """Give the files of a split their place in a version; the parts keep them until they go."""
-    placed = [
-        (part / shard["file"], ParquetShard(**shard))
-        for part, split in zip(parts, written, strict=True)
-        for shard in split["shards"]
-    ]
-    for number, (path, shard) in enumerate(placed):
-        named = replace(shard, file=shard_name(name, number, len(placed)))
-        try:
-            os.link(path, folder / named.file)
-        except OSError:  # another file system, or one without links
-            shutil.copyfile(path, folder / named.file)
-        yield named
-
-
-def _empty_shard(name: str, form: _Form, folder: Path) -> ParquetShard:
-    """Write the only file of a split without rows."""
-    path = folder / shard_name(name, 0, 1)
-    pq.write_table(form.schema.empty_table(), path, **_PARQUET)
-    return ParquetShard(shard_name(name, 0, 1), 0, path.stat().st_size, hash_file(path))
 
 
 def _read(files: Iterable[Path]) -> Iterator[bytes]:
@@ -311,20 +303,23 @@ def write_texts(version: BuiltVersion) -> None:
     with open_rows(version) as tables:
         card = render_card(version.builder, version.manifest, measure_statistics(tables))
     texts = {"LICENSE": license_text(spec), "CITATION.bib": spec.citation, "README.md": card}
-    hashes = {name: identify(text.encode()).sha256 for name, text in texts.items()}
+    hashes = {}
     for name, text in texts.items():
         (version.folder / name).write_bytes(text.encode())
-    replace(version.manifest, files=hashes).write(version.folder)
+        hashes[name] = sha256(text.encode()).hexdigest()
+    version.manifest = replace(version.manifest, files=hashes)
+    version.manifest.write(version.folder)
 
 
-def check_target(target: Path, dataset: str) -> None:
-    """Refuse a folder that a version of a dataset may not replace.
+def find_earlier(target: Path, dataset: str) -> Manifest | None:
+    """Return the manifest of the version of a dataset that another one will replace, if any.
 
     Raises:
         OutputError: The folder is not a built version of the dataset, or has files that are not its
             own.
     """
     check_replaceable(target, partial(_is_only_ours, dataset))
+    return BuiltVersion(target).manifest if (target / MANIFEST).is_file() else None
 
 
 def license_text(spec: DatasetSpec) -> str:
@@ -334,21 +329,6 @@ def license_text(spec: DatasetSpec) -> str:
     if spec.is_own and (start := text.find(_CHANGES)) >= 0:  # what follows describes a release
         text = f"{text[:start]}{_CHANGES} {spec.changes}\n"
     return text
-
-
-def _refuse_to_lose_parts(target: Path, keys: frozenset[Key]) -> None:
-    """Refuse to replace a version by one that holds less."""
-    try:
-        manifest = BuiltVersion(target).manifest
-    except VerificationError:
-        return  # nothing of ours there
-    configs = manifest.configs if manifest.dataset == target.name else {}
-    lost = [f"{c}/{s}" for c, splits in configs.items() for s in splits if (c, s) not in keys]
-    if lost:
-        raise OutputError(
-            f"{target} also holds {', '.join(lost)}, which would not be rebuilt. Build these "
-            f"too, name another folder (--output), or remove that one."
-        )
 
 
 def _is_only_ours(dataset: str, folder: Path) -> bool:

@@ -10,16 +10,8 @@ Example:
     ('train', 'validation', 'test')
 """
 
-import json
-import time
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from pathlib import Path
-from typing import Any
+from collections.abc import Sequence
 
-from .builders.core.options import BuildOptions
-from .builders.core.registry import find_builder
-from .builders.dataflow.report import TooFewError
 from .builders.dataflow.spark import spark_engine
 from .builders.procedures.abstracts.generate.generate import (
     GenerationSettings,
@@ -30,22 +22,11 @@ from .builders.procedures.abstracts.generate.generate import (
 from .builders.procedures.abstracts.recipe import AbstractsRecipe
 from .builders.procedures.papers.recipe import PapersRecipe
 from .builders.procedures.patterns.recipe import PatternsRecipe
-from .builders.procedures.procedure import (
-    About,
-    Construction,
-    Declaration,
-    Recipe,
-    RunProcedure,
-    declared_builder,
-    find,
-)
+from .builders.procedures.procedure import About
 from .builders.statistics.probe import measure_probe
+from .builders.versions.construct import Constructed, construct
 from .builders.versions.open import PathLike
-from .builders.versions.version import BuiltVersion, Manifest
-from .builders.versions.write import build_version, check_target
-from .loaders.errors import OutputError, UsageError, VerificationError
-from .loaders.paths import local_path
-from .loaders.progress import Tell, show_bytes, show_duration, silent
+from .loaders.progress import Tell, silent
 
 __all__ = [
     "About",
@@ -62,32 +43,6 @@ __all__ = [
     "spark_engine",
     "token_f1",
 ]
-
-
-@dataclass(frozen=True)
-class Constructed:
-    """A dataset that was made.
-
-    Attributes:
-        folder: The folder of the built version.
-        report: The file with all counts, and everything that was left out.
-        counts: What was read, kept and dropped, as the manifest has it.
-        summary: The counts in a few lines, for people.
-        rows: Number of rows by config and split.
-    """
-
-    folder: Path
-    report: Path
-    counts: Mapping[str, Any]
-    summary: Sequence[str]
-    rows: Mapping[str, Mapping[str, int]]
-
-    @property
-    def left_out(self) -> Mapping[str, Sequence[Any]]:
-        """By kind, the files, records and ids that were not taken, and why, as in the report."""
-        text = self.report.read_text(encoding="utf-8", errors="surrogateescape")
-        found: dict[str, Sequence[Any]] = json.loads(text)
-        return {kind: entries for kind, entries in found.items() if kind not in self.counts}
 
 
 def papers(
@@ -132,7 +87,8 @@ def papers(
         OutputError: There is something else at ``output/NAME``, or a version that people annotated.
     """
     chosen = recipe or PapersRecipe()
-    return construct("papers", name, paths, output, chosen, about, num_proc, probe, sample, tell)
+    measure = measure_probe if probe else None
+    return construct("papers", name, paths, output, chosen, about, num_proc, measure, sample, tell)
 
 
 def abstracts(
@@ -178,7 +134,10 @@ def abstracts(
         OutputError: There is something else at ``output/NAME``, or a version that people annotated.
     """
     chosen = recipe or AbstractsRecipe()
-    return construct("abstracts", name, paths, output, chosen, about, num_proc, probe, sample, tell)
+    measure = measure_probe if probe else None
+    return construct(
+        "abstracts", name, paths, output, chosen, about, num_proc, measure, sample, tell
+    )
 
 
 def patterns(
@@ -215,98 +174,5 @@ def patterns(
         OutputError: There is something else at ``output/NAME``, or a version that people annotated.
     """
     chosen = recipe or PatternsRecipe()
-    return construct("patterns", name, bank, output, chosen, about, num_proc, probe, 1.0, tell)
-
-
-def construct(
-    procedure: str,
-    name: str,
-    paths: PathLike | Sequence[PathLike],
-    output: PathLike,
-    recipe: Recipe,
-    about: About | None,
-    num_proc: int,
-    probe: bool,
-    sample: float,
-    tell: Tell,
-) -> Constructed:
-    """Make a dataset by any procedure; see ``papers`` and the others.
-
-    The report is written beside the version. Where the material gives too little, it is written to
-    ``NAME.failed.json``, so that the report of an earlier version stays.
-    """
-    if find_builder(name) is not None:
-        raise UsageError(f"{name} is the name of a dataset of this package; choose another.")
-    if not 0 < sample <= 1:
-        raise UsageError(f"The sample is {sample}; expected a share of the files, as in 0.01.")
-    options = BuildOptions(num_proc=num_proc, sample=sample)
-    begun = time.perf_counter()
-    kind: type[Declaration] = find(procedure, "declaration")
-    run: RunProcedure = find(procedure, "run")
-    declared = (about or About()).declare(name, kind.MATERIAL, kind.CREDIT)
-    target = local_path(output)
-    check_target(target / name, name)
-    earlier = _find_earlier(target / name)
-    given = [paths] if isinstance(paths, str | Path) else paths
-    files = [local_path(path) for path in given]
-    report_file, failed = target / f"{name}.report.json", target / f"{name}.failed.json"
-    try:
-        with run(files, recipe, declared, options, tell) as made:
-            if earlier is not None and (changes := _list_changes(earlier, made)):
-                tell(f"{target / name} is replaced: {'; '.join(changes)}")
-            builder = declared_builder(made.declaration, made.rows, made.report.counts)
-            measure = (lambda version: {"probe": measure_probe(version)}) if probe else None
-            version = build_version(builder, target, options, measure=measure)
-            report, share = made.report, made.share
-            report.write(report_file)
-            failed.unlink(missing_ok=True)
-    except TooFewError as error:
-        error.report.write(failed)
-        raise TooFewError(f"{error} All that was not taken: {failed}", error.report) from error
-    summary = [*report.summary]
-    rows: dict[str, dict[str, int]] = {}
-    for config, splits in version.manifest.configs.items():
-        rows[config] = {split: entry.rows for split, entry in splits.items()}
-        summary.append(f"{config}: " + ", ".join(f"{s} {n:,}" for s, n in rows[config].items()))
-    if share != 1:
-        n_rows = sum(sum(splits.values()) for splits in rows.values())
-        n_bytes = sum(shard.bytes for shard in version.manifest.shards())
-        seconds = time.perf_counter() - begun
-        summary += [
-            f"a sample of {share:.2%} of the bytes: {n_rows:,} rows of all configs, "
-            f"{show_bytes(n_bytes)}, {show_duration(seconds)}",
-            f"all would give in proportion some {n_rows / share:,.0f} rows, "
-            f"{show_bytes(int(n_bytes / share))}, in {show_duration(seconds / share)}",
-        ]
-    return Constructed(version.folder, report_file, report.counts, summary, rows)
-
-
-def _find_earlier(folder: Path) -> Manifest | None:
-    """Return the manifest of the version that would be replaced, if people have not annotated it.
-
-    Raises:
-        OutputError: They have.
-    """
-    try:
-        earlier = BuiltVersion(folder).manifest
-    except VerificationError:
-        return None  # nothing of ours there
-    if (earlier.declaration or {}).get("is_annotated"):
-        raise OutputError(
-            f"{folder} is a version whose labels people have judged, which would be lost. Name "
-            "another folder (--output), or move that one away."
-        )
-    return earlier
-
-
-def _list_changes(earlier: Manifest, made: Construction) -> list[str]:
-    """Say in which parameters a version differs from an earlier one, and whether in its sources."""
-    new, sources = json.loads(json.dumps([made.rows.parameters, [*made.rows.sources]]))
-    changes = [
-        f"{name} was {json.dumps(earlier.parameters.get(name))}, is {json.dumps(new.get(name))}"
-        for name in sorted(earlier.parameters.keys() | new.keys())
-        if earlier.parameters.get(name) != new.get(name)
-    ]
-    if earlier.sources != sources:
-        changes.append("it was made of other material")
-    return changes
+    measure = measure_probe if probe else None
+    return construct("patterns", name, bank, output, chosen, about, num_proc, measure, 1.0, tell)

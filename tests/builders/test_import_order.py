@@ -12,7 +12,7 @@ MAY_IMPORT = {
     "dataflow": {"core"},
     "procedures": {"core", "dataflow"},
     "datasets": {"core", "procedures"},
-    "versions": {"core", "procedures"},
+    "versions": {"core", "dataflow", "procedures"},
     "statistics": {"core", "procedures", "versions"},
     "annotation": {"core", "procedures", "versions"},
 }

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from memory import growth_of_peak
-from nlihub.builders.core.row_digests import digest, order_digest, row_hashes
+from nlihub.builders.core.row_digests import both_digests, row_hashes
 from nlihub.builders.versions.version import BuiltVersion, Manifest, ParquetShard, Split
 from nlihub.loaders.errors import SchemaError, UsageError, VerificationError
 from nlihub.loaders.hashing import hash_file
@@ -67,7 +67,7 @@ def write_version(folder, configs, *, labels=LABELS, columns=COLUMNS, group_rows
                 shards.append(ParquetShard(file, len(half), 0, hash_file(folder / file)))
             hashes = row_hashes(table, labels)
             written[config][split] = Split(
-                len(table), digest(hashes), order_digest(hashes), table.nbytes, tuple(shards)
+                len(table), *both_digests(hashes), table.nbytes, tuple(shards)
             )
     manifest = {"dataset": "tiny", "version": "1.0.0", "repository": "", "sources": []}
     manifest |= {name: {} for name in ("parameters", "oddities", "made_with", "files")}

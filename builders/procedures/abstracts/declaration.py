@@ -8,7 +8,7 @@ from ....loaders.releases.bionli import LABELS
 from ...core.markdown import markdown_table
 from ...core.schema import ColumnType
 from ...core.spec import ConfigSpec
-from ...dataflow.report import reasons_cell, units_table
+from ...dataflow.report import list_reasons, units_table
 from ..procedure import Declaration
 
 #: The category of a conclusion as it stands in its abstract.
@@ -84,10 +84,10 @@ class AbstractsDeclaration(Declaration):
 
     def count_blocks(self, construction: Mapping[str, Any]) -> dict[str, str]:
         """Return the counts of abstracts, of negatives by kind and reason, and of training rows."""
-        rows = [
-            [f"`{kind}`", f"{n['read']:,}", f"{n['kept']:,}", reasons_cell(n["dropped"])]
-            for kind, n in construction["negatives"].items()
-        ]
+        rows = []
+        for kind, n in construction["negatives"].items():
+            reasons = "; ".join(list_reasons(n["dropped"])) or "none"
+            rows.append([f"`{kind}`", f"{n['read']:,}", f"{n['kept']:,}", reasons])
         return {
             "abstracts": units_table("abstracts", construction["abstracts"]),
             "negatives": markdown_table(["kind", "tried", "made", "refused"], rows),

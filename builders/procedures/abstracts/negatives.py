@@ -248,7 +248,7 @@ def make_negatives(
 ) -> list[Path]:
     """Make the negatives of all shards; return the folders with their tables."""
     pool = None
-    if "SREO" in recipe.strategy_names:
+    if "SREO" in recipe.strategies:
         work.select([POOL])
         pool = store_pool(work.database, work.folder)
     taken = work.database.read("SELECT shard, seq FROM taken ORDER BY shard, seq")
@@ -258,5 +258,5 @@ def make_negatives(
         start, end = (np.searchsorted(keys, shard.key, side) for side in ("left", "right"))
         by_writer = written.get(shard.key, {})
         chosen.append(ChosenShard(shard.key, shard.folder, places[start:end], by_writer))
-    job = MakeNegatives(recipe.strategy_names, recipe.seed, pool, recipe.domain)
+    job = MakeNegatives(recipe.strategies, recipe.seed, pool, recipe.domain)
     return work.map("negatives", job, chosen)

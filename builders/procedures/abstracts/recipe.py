@@ -16,7 +16,7 @@ from ..procedure import Recipe, check_domain
 from ..splits import SPLITTING, ByRatio, Ratio
 from .choose import PAPER_RATIO, Distribution
 from .generate.generate import SMALL, GenerationSettings, ModelWriter
-from .mechanisms.mechanism import FINDING, MAX_AFTER, MechanismOptions, MechanismRules
+from .mechanisms.mechanism import FINDING, MAX_AFTER, MechanismOptions
 from .negatives import Writer
 from .perturb import NAMES
 
@@ -61,7 +61,7 @@ class AbstractsRecipe(Recipe, MechanismOptions):
 
     def __post_init__(self) -> None:
         check_domain(self.domain)
-        names = self.strategy_names
+        names = self.strategies
         for name in names:
             if name not in NAMES:
                 raise UnknownNameError.of("strategy", name, NAMES)
@@ -73,23 +73,13 @@ class AbstractsRecipe(Recipe, MechanismOptions):
             raise UnknownNameError.of("number of training rows", self.training_rows, _TRAINING_ROWS)
         if self.models is not None and not isinstance(self.generate, str):
             raise UsageError("models keeps what generate trains; name a model to generate with.")
-        _ = self.distribution, self.mechanism_rules
-
-    @property
-    def strategy_names(self) -> tuple[str, ...]:
-        """Return the names of the rule-based strategies."""
-        return (self.strategies,) if isinstance(self.strategies, str) else tuple(self.strategies)
-
-    @cached_property
-    def mechanism_rules(self) -> MechanismRules:
-        """Return how mechanisms are found."""
-        return self.rules()
+        _ = self.distribution, self.rules()
 
     @cached_property
     def distribution(self) -> Distribution:
         """Return the rule that puts rows into configs and splits."""
         pairs = self.training_rows == "pair"
-        ratio = None if self.ratio is None else ByRatio.of(self.ratio)
+        ratio = None if self.ratio is None else ByRatio(*self.ratio)
         if ratio is None and pairs:
             ratio = PAPER_RATIO
         return Distribution(ratio, pairs)
@@ -110,13 +100,13 @@ class AbstractsRecipe(Recipe, MechanismOptions):
 
     def parameters(self) -> Mapping[str, Any]:
         """Return everything that the rows depend on, besides the abstracts and a writer."""
-        rules = self.mechanism_rules
+        rules = self.rules()
         return {
-            "conclusion_phrases": {name: list(told) for name, told in rules.phrases.items()},
+            "conclusion_phrases": dict(rules.phrases),
             "supporting_sentences": [rules.min_supporting, rules.max_supporting],
             "max_sentences_after": MAX_AFTER,
             "roles_by_order": rules.by_order,
-            "strategies": list(self.strategy_names),
+            "strategies": list(self.strategies),
             **({"balance_negation": True} if self.balance_negation else {}),
             **self.distribution.as_json(),
             "seed": self.seed,

@@ -78,7 +78,7 @@ def run(
     writer = recipe.writer(tell)
     written_by = {"generation": writer.parameters()} if writer else {}
     identity = {**recipe.parameters(), **written_by, "domain": recipe.domain}
-    read = ReadAbstracts(recipe.mechanism_rules)
+    read = ReadAbstracts(recipe.rules())
     with read_corpus(files, read, SCHEMAS, identity, recipe.engine, options, SHARD_BYTES) as work:
         database = work.database
         work.select(STATEMENTS)
@@ -92,7 +92,7 @@ def run(
         rule = replace(rule, preferred=rare)
         work.select(rule.statements(forms.n_kept if forms else None))
 
-        kinds = dict.fromkeys(recipe.strategy_names)
+        kinds = dict.fromkeys(recipe.strategies)
         kinds |= {kind: None for of in written.values() for one in of.values() for kind in one}
         categories = (POSITIVE, *dict.fromkeys(map(category_of_negative, kinds)))
         distributions = {
@@ -106,7 +106,7 @@ def run(
             "distributions": distributions,
         }
         left_out = {
-            name: Entries(work.tables[name], _COLUMNS) for name in ("not_taken", "left_out")
+            name: Entries(database.tables[name], _COLUMNS) for name in ("not_taken", "left_out")
         }
         report = ConstructionReport(counts, left_out, list(_summary(counts, left_out, forms)))
         _check_labels(report)
@@ -123,11 +123,8 @@ def run(
             "abstracts": abstracts["kept"],
             "sha256": digest.hexdigest(),
         }
-        spec = declaration.spec()
         parameters = work.parameters({**recipe.parameters(), **rule.as_json(), **written_by})
-        rows = OrderedRows(
-            work, folders, spec.features.arrow_schema, options.keys(spec), [source], parameters
-        )
+        rows = OrderedRows(work, folders, declaration.spec(), [source], parameters)
         yield Construction(rows, report, declaration, work.share)
 
 
@@ -197,7 +194,7 @@ def _say_why(report: ConstructionReport) -> str:
     abstracts = report.counts["abstracts"]
     dropped = abstracts["dropped"]
     text = f"{abstracts['kept']:,} of {abstracts['read']:,} abstracts give a mechanism"
-    text += f"{list_reasons(dropped)}."
+    text = "; ".join([text, *list_reasons(dropped)]) + "."
     files = (one for one in report.left_out["not_taken"] if one["unit"] == "file")
     text += "".join(f" {one['file']}: {one['detail']}." for one in islice(files, _MAX_FILES_SHOWN))
     if NO_PHRASE in dropped:
@@ -210,12 +207,12 @@ def _summary(
 ) -> Iterator[str]:
     not_taken, abstracts = left_out["not_taken"], counts["abstracts"]
     yield from show_entries(not_taken, len(not_taken), "not taken ")
-    dropped = list_reasons(abstracts["dropped"])
-    yield f"{abstracts['kept']:,} of {abstracts['read']:,} abstracts{dropped}"
+    of_all = f"{abstracts['kept']:,} of {abstracts['read']:,} abstracts"
+    yield "; ".join([of_all, *list_reasons(abstracts["dropped"])])
     for what, n in abstracts["left_out"].items():
         yield f"{n:,} left out of their abstracts: {what}"
     for kind, made in counts["negatives"].items():
-        dropped = list_reasons(made["dropped"])
-        yield f"{kind}: {made['kept']:,} of {made['read']:,} mechanisms{dropped}"
+        of_all = f"{kind}: {made['kept']:,} of {made['read']:,} mechanisms"
+        yield "; ".join([of_all, *list_reasons(made["dropped"])])
     if forms:
         yield forms.show()

@@ -33,7 +33,7 @@ _TWO_LETTERS = r"[A-Za-z\x{AA}-\x{10FFFF}]{2}"  # \p{L} has hundreds of ranges
 _WORD = rf"{_TWO_LETTERS}.*?[\s\p{{Z}}].*?"
 #: Control characters, unassigned ones, and what stands for a byte that could not be read.
 _DAMAGED = r"[^\p{L}\p{M}\p{N}\p{P}\p{S}\p{Z}\p{Cf}\t\n\r]|\x{FFFD}"
-_BEGINS = r"^[\p{Ll}.,;:!?)\]}%#]|^\((?:19|20)\d\d[a-z]?\)"
+_BEGINS = r"^[\p{Ll}0-9.,;:!?)\]}%#]|^\((?:19|20)\d\d[a-z]?\)"
 _OPEN, _CLOSE = "[(\\[{（“]", "[)\\]}）”]"  # noqa: RUF001
 #: A sentence ends so. What was cut behind an abbreviation is a fragment, and the next sentence the
 #: rest of it. A few sentences do end with "et al."; 2 in 1,000 of the ACL's are lost.
@@ -41,7 +41,10 @@ _END = "[.!?:;。！？：；…।॥۔؟։][\"'’”»)\\]}›」』）]{0,3}
 _ABBREVIATIONS = (
     *sorted(UNFINISHED),
     *("al.", "Ref.", "Refs.", "ref.", "refs.", "No.", "Nos.", "pp.", "Vol.", "Ch.", "Chap."),
-    *("App.", "Ex.", "Def.", "Thm."),
+    *("App.", "Ex.", "Def.", "Thm.", "Proc.", "Conf.", "Trans.", "Int.", "Univ.", "Dept."),
+    *("Gen.", "Rev.", "ed.", "eds.", "incl.", "excl.", "esp.", "appr.", "avg.", "max.", "min."),
+    *("conc.", "hr.", "sp.", "spp.", "subsp.", "var.", "ver.", "nr.", "ff.", "ll.", "op.", "cit."),
+    *("ibid.", "a.k.a."),
 )
 _ENDS_IN_ABBREVIATION = rf"(?:^|[^A-Za-z])(?:{'|'.join(map(re.escape, _ABBREVIATIONS))})$"
 
@@ -187,7 +190,7 @@ def _find_damage(texts: pa.StringArray) -> dict[str, Flags]:
 
 
 def begin_in_the_middle(sentences: Sequence[str], before: Sequence[str]) -> Flags:
-    """Return whether n sentences begin with a small letter, a mark or a year in brackets.
+    """Return whether n sentences begin with a small letter, a number, a mark or a year in brackets.
 
     So does one behind a sentence that was cut at an abbreviation: it is the rest of it.
 

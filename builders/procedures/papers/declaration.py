@@ -1,6 +1,6 @@
 """What a dataset made from papers declares of itself."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -45,9 +45,10 @@ ORIGINALS: Mapping[str, ColumnType] = {
     "original_hypothesis": "string",
 }
 _MEANINGS_OF_ORIGINALS = {
-    name: f"the {name.removeprefix('original_')} as it was extracted, where an annotator completed "
-    "it; null elsewhere"
-    for name in ORIGINALS
+    "original_premise": "the premise as it was extracted, where an annotator completed it; null "
+    "elsewhere",
+    "original_hypothesis": "the hypothesis as it was extracted, where an annotator completed it; "
+    "null elsewhere",
 }
 
 
@@ -64,16 +65,6 @@ def _list_rules(construction: Mapping[str, Any]) -> Iterator[str]:
             "of the one with fewer in common."
         )
     yield _LONGER_PHRASES[construction.get("longer_phrases", "keep")]
-
-
-def paper_configs(domains: Sequence[str], splits: Sequence[str]) -> dict[str, ConfigSpec]:
-    """Return the configs of a dataset made from papers: all, one a domain, and unbalanced."""
-    names = tuple(splits)
-    configs = {"default": ConfigSpec("the same number of pairs of each class", names)}
-    if len(domains) > 1:
-        configs |= {name: ConfigSpec(f"those of the domain {name}", names) for name in domains}
-    configs[UNBALANCED] = ConfigSpec("all pairs, before the larger classes were cut", names)
-    return configs
 
 
 @dataclass(frozen=True)
@@ -121,6 +112,11 @@ class PapersDeclaration(Declaration):
 
     def spec_fields(self) -> dict[str, Any]:
         """Return labels, configs and prose of a dataset made from papers."""
+        splits = self.splits
+        configs = {"default": ConfigSpec("the same number of pairs of each class", splits)}
+        for name in self.domains if len(self.domains) > 1 else ():
+            configs[name] = ConfigSpec(f"those of the domain {name}", splits)
+        configs[UNBALANCED] = ConfigSpec("all pairs, before the larger classes were cut", splits)
         return {
             "summary": "Pairs of sentences from papers, labelled by distant supervision.",
             "labels": self.labels,
@@ -128,7 +124,7 @@ class PapersDeclaration(Declaration):
             "categories": self.categories,
             "group": None,
             "metrics": ("nli_report",),
-            "configs": paper_configs(self.domains, self.splits),
+            "configs": configs,
             "extra": {**EXTRA, **ORIGINALS} if self.is_annotated else EXTRA,
             "meanings": {
                 **MEANINGS,

@@ -30,7 +30,7 @@ from .cleaning import (
     mend_words,
     split_at_notes,
 )
-from .recipe import APPROACHES, LinkingPhrases, PapersRecipe, any_blanks
+from .recipe import APPROACHES, LinkingPhrases, PapersRecipe
 
 Numbers = npt.NDArray[np.int64]
 Words = npt.NDArray[np.uint64]
@@ -72,7 +72,7 @@ class PairBlock:
         n_sentences: For each paper the number of its sentences.
         premises: n premises.
         hypotheses: n hypotheses, without their linking phrase, the first letter in lower case.
-        seconds: The n sentences that the hypotheses are, whole.
+        sentences: Of the n premises what is left without a linking phrase, like the hypotheses.
         category: n numbers of the phrases' categories.
         paper: n numbers of the papers, in ``papers``.
         first: n positions of the premise among the paper's sentences, from 0.
@@ -86,7 +86,7 @@ class PairBlock:
     n_sentences: Numbers
     premises: Sequence[str]
     hypotheses: Sequence[str]
-    seconds: Sequence[str]
+    sentences: Sequence[str]
     category: Numbers
     paper: Numbers
     first: Numbers
@@ -260,8 +260,11 @@ def _pair_up(block: _Block, recipe: PapersRecipe) -> PairBlock:
         paper_hashes=list(map(xxh3_128_digest, block.contents)),
         n_sentences=n_sentences,
         premises=list(compress(premises, is_kept)),
-        hypotheses=[text[:1].lower() + text[1:] for text in compress(hypotheses, is_kept)],
-        seconds=list(compress(wholes, is_kept)),
+        hypotheses=list(map(_uncapitalize, compress(hypotheses, is_kept))),
+        sentences=[
+            _uncapitalize(text[n:])
+            for text, n in zip(compress(premises, is_kept), cut_of[pairs.first], strict=True)
+        ],
         category=pairs.category,
         paper=paper,
         first=first,
@@ -269,6 +272,10 @@ def _pair_up(block: _Block, recipe: PapersRecipe) -> PairBlock:
         order=subkeys(subkeys(keys[paper], first), second),
         dropped=pairs.dropped,
     )
+
+
+def _uncapitalize(text: str) -> str:
+    return text[:1].lower() + text[1:]
 
 
 def find_openings(
@@ -286,7 +293,7 @@ def find_openings(
     """
     number = {phrase: n for n, phrase in enumerate(phrases.phrases)}
     longest_first = sorted(number, key=len, reverse=True)
-    choices = "|".join(any_blanks(phrase, r"\s+") for phrase in longest_first)
+    choices = "|".join(map(re.escape, longest_first)).replace(r"\ ", r"\s+")
     match = re.compile(
         rf"([{re.escape(_MARKS)}]*)({choices})(?![\w'\u2019-])[{re.escape(_PUNCTUATION)}]*"
     ).match

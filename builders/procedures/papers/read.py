@@ -66,11 +66,13 @@ SCHEMAS: Mapping[str, pa.Schema] = {
             "row": pa.int32(),
             "paper": pa.int32(),
             "category": pa.int16(),  # number of the category
+            "label": pa.int8(),
             "order_key": pa.int64(),
             "draw_key": pa.int64(),  # decides what is cut, apart from the order
             "texts_key": pa.int64(),  # of premise and hypothesis
+            # Of the two sentences, without linking phrases.
             "premise_key": pa.int64(),
-            "second_key": pa.int64(),  # of the sentence that the hypothesis is, whole
+            "hypothesis_key": pa.int64(),
         }
     ),
     DROPPED: DROPPED_SCHEMA,
@@ -98,18 +100,19 @@ class ReadPapers:
             found = self._papers(shard, tables[PAPERS])
             for block in find_pairs(found, self.recipe):
                 for number, paper in enumerate(block.papers):
-                    high, low = np.frombuffer(block.paper_hashes[number], ">u8").astype(np.uint64)
-                    hashes = order_preserving(np.array([high, low])).tolist()
+                    content = block.paper_hashes[number]
                     tables[PAPERS].add(
                         **_place_in_files(paper, shard.key),
                         paper=n_papers + number,
-                        hash_high=hashes[0],
-                        hash_low=hashes[1],
+                        hash_high=int.from_bytes(content[:8], "big") - 2**63,
+                        hash_low=int.from_bytes(content[8:], "big") - 2**63,
                         n_sentences=int(block.n_sentences[number]),
                         split=SPLITS.index(place_paper(paper, self.recipe).split or ""),
                     )
-                tables[PAIRS].write(_keys(block, shard.key, tables[PAIRS].n_rows, n_papers))
-                tables[ROWS].write(self._rows(block, features))
+                rows = self._rows(block, features)
+                keys = _keys(block, rows["label"], shard.key, tables[ROWS].n_rows, n_papers)
+                tables[PAIRS].write(keys)
+                tables[ROWS].write(rows)
                 n_papers += len(block.papers)
                 dropped.update(block.dropped)
             for (category, reason), n in sorted(dropped.items()):
@@ -149,13 +152,12 @@ class ReadPapers:
         ids = pa.array(
             [f"{paper.id}:{first}:{second}" for paper, first, second in places], pa.string()
         )
-        label_names = [phrases.label_names[label] for label in phrases.label_of_category]
         category = pa.array(block.category)
         columns = {
             "id": ids,
             "premise": pa.array(block.premises, pa.string()),
             "hypothesis": pa.array(block.hypotheses, pa.string()),
-            "label": pa.array(label_names).take(category),
+            "label": pa.array(phrases.label_of.values()).take(category),
             "group": pa.nulls(len(ids)),
             "category": pa.array(phrases.categories).take(category),
             "domain": [paper.domain for paper in papers],
@@ -176,8 +178,14 @@ def place_paper(paper: Paper, recipe: PapersRecipe) -> Place:
 
 def _place_in_files(paper: Paper, shard: int) -> dict[str, Any]:
     """Return what the table of papers says of a paper, whether it is taken or not."""
-    known = {name: getattr(paper, name) for name in ("id", "domain", "file", "line")}
-    return {"shard": shard, "year": paper.year or 0, **known}
+    return {
+        "shard": shard,
+        "id": paper.id,
+        "year": paper.year or 0,
+        "domain": paper.domain,
+        "file": paper.file,
+        "line": paper.line,
+    }
 
 
 def _detail(paper: Paper, reason: str) -> str:
@@ -191,19 +199,20 @@ def _detail(paper: Paper, reason: str) -> str:
     return f"paper {paper.id!r}{hint.get(reason, '')}"
 
 
-def _keys(block: PairBlock, shard: int, n_rows: int, n_papers: int) -> pa.Table:
+def _keys(block: PairBlock, labels: pa.Array, shard: int, n_rows: int, n_papers: int) -> pa.Table:
     """Return what pairs are chosen by."""
-    premise = _hash(block.premises)
+    premise, hypothesis = _hash(block.premises), _hash(block.hypotheses)
     columns = {
         "shard": np.full(len(premise), shard, np.int64),
         "row": np.arange(n_rows, n_rows + len(premise)),
         "paper": block.paper + n_papers,
         "category": block.category,
+        "label": labels.cast(pa.int8()),
         "order_key": order_preserving(block.order),
         "draw_key": order_preserving(draw(block.order, 1)),
-        "texts_key": order_preserving(mix(premise) ^ _hash(block.hypotheses)),
-        "premise_key": order_preserving(premise),
-        "second_key": order_preserving(_hash(block.seconds)),
+        "texts_key": order_preserving(mix(premise) ^ hypothesis),
+        "premise_key": order_preserving(_hash(block.sentences)),
+        "hypothesis_key": order_preserving(hypothesis),
     }
     return pa.Table.from_pydict(columns, SCHEMAS[PAIRS])
 

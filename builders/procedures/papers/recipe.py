@@ -7,7 +7,7 @@ Source:
 """
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from importlib.metadata import version as installed_version
@@ -63,23 +63,26 @@ class LinkingPhrases:
     neutral: str
 
     def __post_init__(self) -> None:
-        if problems := list(self._problems()):
-            raise UsageError(f"The linking phrases are wrong: {'; '.join(problems)}.")
-
-    def _problems(self) -> Iterator[str]:
-        if not self.labels:
-            yield "there are none"
-        yield from (f"{label!r} has no phrase" for label, own in self.labels.items() if not own)
-        for n, phrase in enumerate(self.phrases):
-            if not phrase or phrase != " ".join(phrase.split()) or phrase in APPROACHES:
-                yield f"{phrase!r} is not a phrase"
-            if phrase in self.phrases[:n]:
-                yield f"{phrase!r} is given twice"
+        problems = [] if self.labels else ["there are none"]
+        seen: set[str] = set()
+        for label, own in self.labels.items():
+            if not own:
+                problems.append(f"{label!r} has no phrase")
+            for phrase in own:
+                if not phrase or phrase != " ".join(phrase.split()) or phrase in APPROACHES:
+                    problems.append(f"{phrase!r} is not a phrase")
+                if phrase in seen:
+                    problems.append(f"{phrase!r} is given twice")
+                seen.add(phrase)
         for label in self.label_names:
             if re.fullmatch(r"\w[\w -]*", label) is None:
-                yield f"the label {label!r} has characters besides letters, digits, blanks, _ and -"
+                problems.append(
+                    f"the label {label!r} has characters besides letters, digits, blanks, _ and -"
+                )
         if self.neutral in self.labels:
-            yield f"the neutral label {self.neutral!r} has phrases"
+            problems.append(f"the neutral label {self.neutral!r} has phrases")
+        if problems:
+            raise UsageError(f"The linking phrases are wrong: {'; '.join(problems)}.")
 
     @classmethod
     def read(cls, path: Path | None = None) -> "LinkingPhrases":
@@ -105,33 +108,26 @@ class LinkingPhrases:
                 '{"labels": {"LABEL": ["PHRASE", ...], ...}, "neutral": "LABEL"}.'
             ) from error
 
-    def as_json(self) -> dict[str, Any]:
-        """Return the phrases as plain values, of the form of the file."""
-        return {
-            "labels": {label: list(own) for label, own in self.labels.items()},
-            "neutral": self.neutral,
-        }
-
     @property
     def label_names(self) -> tuple[str, ...]:
         """The label set; a label's id is its position."""
         return (*self.labels, self.neutral)
 
     @cached_property
-    def phrases(self) -> tuple[str, ...]:
-        """All phrases, those of a label together."""
-        return tuple(phrase for own in self.labels.values() for phrase in own)
+    def label_of(self) -> Mapping[str, str]:
+        """The label of each category: of the phrases, then of the approaches to neutral pairs."""
+        by_phrase = {phrase: label for label, own in self.labels.items() for phrase in own}
+        return by_phrase | dict.fromkeys(APPROACHES, self.neutral)
 
     @property
     def categories(self) -> tuple[str, ...]:
         """How a pair may have come to be: the phrases, then the approaches to neutral pairs."""
-        return (*self.phrases, *APPROACHES)
+        return tuple(self.label_of)
 
-    @cached_property
-    def label_of_category(self) -> tuple[int, ...]:
-        """For each category the id of its label."""
-        ids = [n for n, own in enumerate(self.labels.values()) for _ in own]
-        return (*ids, *[len(self.labels)] * len(APPROACHES))
+    @property
+    def phrases(self) -> tuple[str, ...]:
+        """All phrases, those of a label together."""
+        return self.categories[: -len(APPROACHES)]
 
     @property
     def anywhere(self) -> str:
@@ -140,13 +136,8 @@ class LinkingPhrases:
         "it thus holds" contains "Thus", "enthusiasm" and "task-specifically" contain none. A phrase
         counts whatever its sense there: "a model that is small" contains "That is".
         """
-        choices = "|".join(any_blanks(phrase, r"[\s\p{Z}]+") for phrase in self.phrases)
+        choices = "|".join(map(re.escape, self.phrases)).replace(r"\ ", r"[\s\p{Z}]+")
         return rf"(?i)(?:^|[^\p{{L}}\p{{N}}_-])(?:{choices})(?:[^\p{{L}}\p{{N}}_'\x{{2019}}-]|$)"
-
-
-def any_blanks(phrase: str, blanks: str) -> str:
-    """Return the expression of a phrase with any blanks between its words."""
-    return blanks.join(map(re.escape, phrase.split()))
 
 
 @dataclass(frozen=True)
@@ -241,7 +232,7 @@ class PapersRecipe(Recipe):
         if self.ratio is not None:
             if is_by_year:
                 raise UsageError("Papers are split by years or by ratio; expected one of the two.")
-            return ByRatio.of(self.ratio)
+            return ByRatio(*self.ratio)
         if not is_by_year:
             return ByRatio()
         if not train or not evaluation:
@@ -256,7 +247,8 @@ class PapersRecipe(Recipe):
             splitter = f"nupunkt {installed_version('nupunkt')} with the rules of nlihub"
         options = (*_CHOICES, "neutral_distance", "neutral_overlap", "seed")
         return {
-            **self.phrases.as_json(),
+            "labels": dict(self.phrases.labels),
+            "neutral": self.phrases.neutral,
             **{name: getattr(self, name) for name in options},
             "split": self.splitting.as_json(),
             **quotas,

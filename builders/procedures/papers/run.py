@@ -12,7 +12,7 @@ Source:
 import inspect
 import logging
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, replace
 from hashlib import sha256
@@ -45,7 +45,7 @@ from ..procedure import Construction, Declared
 from ..splits import OTHER_DOMAINS, ByYear, list_uneven_splits
 from .declaration import UNBALANCED, PapersDeclaration
 from .read import NO_DOMAIN, SCHEMAS, ReadPapers
-from .recipe import LinkingPhrases, PapersRecipe
+from .recipe import PapersRecipe
 
 _LOGGER = logging.getLogger(__name__)
 #: Least size of a shard.
@@ -82,7 +82,11 @@ def run(
     metadata = Metadata.read(recipe.metadata, recipe.domain)
     files = find_paper_files(paths)
     read = ReadPapers(replace(recipe, engine=None), metadata)
-    identity = _identity(recipe, metadata)
+    # What reading depends on, besides papers and the code of this package.
+    splitter = recipe.split_sentences
+    code = inspect.getsource(splitter) if inspect.isfunction(splitter) else repr(splitter)
+    others = {"per_class": None, "splitter": code, "metadata": asdict(metadata)}
+    identity = {**recipe.parameters(), **others}
     with read_corpus(files, read, SCHEMAS, identity, recipe.engine, options, SHARD_BYTES) as work:
         database = work.database
         is_whole = work.share == 1  # a sample may lack some domains and papers
@@ -92,13 +96,13 @@ def run(
         domains = _column(database, "SELECT DISTINCT domain FROM taken_papers ORDER BY domain")
         papers = _count_papers(database)
         left_out: dict[str, Any] = {
-            "unknown_in_metadata": _ids_of_no_paper(metadata, database) if is_whole else [],
-            "skipped": Entries(work.tables["left_out"], "file, line, reason, detail"),
+            "unknown_in_metadata": _ids_of_no_paper(metadata.ids, database) if is_whole else [],
+            "skipped": Entries(database.tables["left_out"], "file, line, reason, detail"),
         }
         try:
             if not papers["kept"]:
                 raise CorpusError(f"No paper of {len(files):,} files is taken.")
-            work.select([*PAIR_STATEMENTS, label_statement(phrases, domains)])
+            work.select(PAIR_STATEMENTS)
             query = "SELECT split, domain, label, COUNT(*) FROM taken_pairs GROUP BY ALL"
             classes = {(s, d, label): n for s, d, label, n in database.execute(query)}
             names, quotas = phrases.label_names, recipe.per_class
@@ -128,20 +132,10 @@ def run(
             declared, phrases.label_names, phrases.categories, tuple(domains), splitting.splits
         )
         folders = [shard.folder for shard in work.shards]
-        source, spec = _describe_source(database), declaration.spec()
-        schema, keys = spec.features.arrow_schema, options.keys(spec)
-        parameters = work.parameters(recipe.parameters())
-        rows = OrderedRows(work, folders, schema, keys, [source], parameters)
+        source, parameters = _describe_source(database), work.parameters(recipe.parameters())
+        rows = OrderedRows(work, folders, declaration.spec(), [source], parameters)
         report = ConstructionReport(counts, left_out, summary)
         yield Construction(rows, report, declaration, work.share)
-
-
-def _identity(recipe: PapersRecipe, metadata: Metadata) -> Mapping[str, Any]:
-    """Return all that reading depends on, besides papers and code, as plain values."""
-    splitter = recipe.split_sentences
-    code = inspect.getsource(splitter) if inspect.isfunction(splitter) else repr(splitter)
-    parameters = {name: value for name, value in recipe.parameters().items() if name != "per_class"}
-    return {**parameters, "splitter": code, "metadata": asdict(metadata)}
 
 
 def _check_domains(splitting: ByYear, database: Database) -> None:
@@ -152,13 +146,13 @@ def _check_domains(splitting: ByYear, database: Database) -> None:
         raise UnknownNameError.of("domain", unknown[0], known)
 
 
-def _ids_of_no_paper(metadata: Metadata, database: Database) -> Sequence[str]:
+def _ids_of_no_paper(ids: Collection[str], database: Database) -> Sequence[str]:
     """Return which ids of the table of papers are of no paper, in alphabetical order."""
-    if not metadata.ids:
+    if not ids:
         return []
     path = database.folder / "listed.parquet"
-    pq.write_table(pa.table({"id": pa.array(sorted(metadata.ids), pa.string())}), path)
-    database.add({"listed": [path]})
+    pq.write_table(pa.table({"id": pa.array(sorted(ids), pa.string())}), path)
+    database.add("listed", [path])
     return _column(database, "SELECT id FROM listed ANTI JOIN papers USING (id) ORDER BY id")
 
 
@@ -215,7 +209,8 @@ def _summary(counts: Mapping[str, Any], left_out: Mapping[str, Any]) -> Iterator
         shown = ", ".join(unknown[:_MAX_SHOWN])
         yield f"{len(unknown):,} ids of the table are of no paper: {shown}"
     papers = counts["papers"]
-    yield f"{papers['kept']:,} of {papers['read']:,} papers{list_reasons(papers['dropped'])}"
+    of_all = f"{papers['kept']:,} of {papers['read']:,} papers"
+    yield "; ".join([of_all, *list_reasons(papers["dropped"])])
     if pairs := counts.get("pairs", {}).values():
         kept, read = sum(one["kept"] for one in pairs), sum(one["read"] for one in pairs)
         yield f"{kept:,} of {read:,} pairs"
@@ -309,7 +304,7 @@ _IS_NOT_AGAIN = """
 #: The two sentences of each pair.
 _SENTENCES = f"""
     SELECT pairs.shard, pairs.row, pairs.category, taken.split,
-        CASE WHEN side = 0 THEN pairs.premise_key ELSE pairs.second_key END AS sentence
+        CASE WHEN side = 0 THEN pairs.premise_key ELSE pairs.hypothesis_key END AS sentence
     {_CANDIDATES}
     CROSS JOIN (SELECT 0 AS side UNION ALL SELECT 1 AS side) AS sides
     WHERE {_IS_NOT_AGAIN}
@@ -354,18 +349,11 @@ PAIR_STATEMENTS = (
         WHERE split < last_split
         """,
     ),
-)
-
-
-def label_statement(phrases: LinkingPhrases, domains: Sequence[str]) -> Statement:
-    """Return the statement that gives the pairs that are taken their labels and domains."""
-    labels = _case("pairs.category", enumerate(phrases.label_of_category))
-    numbers = _case("taken.domain", ((f"'{name}'", n) for n, name in enumerate(domains)))
-    return Statement(
+    Statement(
         "taken_pairs",
         f"""
-        SELECT pairs.shard, pairs.row, taken.split, {numbers} AS domain, pairs.category,
-            {labels} AS label, pairs.draw_key
+        SELECT pairs.shard, pairs.row, taken.split, taken.domain, pairs.category, pairs.label,
+            pairs.draw_key
         {_CANDIDATES}
         WHERE NOT EXISTS (
             SELECT 1 FROM (
@@ -375,24 +363,25 @@ def label_statement(phrases: LinkingPhrases, domains: Sequence[str]) -> Statemen
             WHERE gone.shard = pairs.shard AND gone.row = pairs.row
         )
         """,
-    )
+    ),
+)
 
 
-def balance_statement(sizes: Mapping[tuple[int, int], int], domains: Sequence[str]) -> Statement:
+def balance_statement(sizes: Mapping[tuple[int, str], int], domains: Sequence[str]) -> Statement:
     """Return the statement that cuts the larger classes, and says which configs have a pair.
 
     Args:
-        sizes: The size of the classes of each split and domain, by their numbers.
+        sizes: The size of the classes by the number of the split, and domain.
         domains: The domains.
     """
     cases = " ".join(
-        f"WHEN split = {split} AND domain = {domain} THEN {n}"
+        f"WHEN split = {split} AND domain = '{domain}' THEN {n}"
         for (split, domain), n in sizes.items()
     )
     size = f"CASE {cases} END"
     configs = {UNBALANCED: "TRUE", "default": "is_balanced"}
     if len(domains) > 1:
-        configs |= {name: f"is_balanced AND domain = {n}" for n, name in enumerate(domains)}
+        configs |= {name: f"is_balanced AND domain = '{name}'" for name in domains}
     columns = (
         f"CAST(CASE WHEN {is_in} THEN split ELSE {IN_NO_SPLIT} END AS TINYINT) AS in_{name}"
         for name, is_in in configs.items()
@@ -413,16 +402,16 @@ def balance_statement(sizes: Mapping[tuple[int, int], int], domains: Sequence[st
 
 
 def class_sizes(
-    counts: Mapping[tuple[int, int, int], int],
+    counts: Mapping[tuple[int, str, int], int],
     splits: Sequence[str],
     domains: Sequence[str],
     labels: Sequence[str],
     quotas: Mapping[str, int],
-) -> dict[tuple[int, int], int]:
+) -> dict[tuple[int, str], int]:
     """Return how many pairs of each class a split and domain has when its classes are balanced.
 
     Args:
-        counts: The number of pairs by the numbers of split, domain and label.
+        counts: The number of pairs by number of the split, domain, and number of the label.
         splits: The splits that have pairs.
         domains: The domains.
         labels: The label set.
@@ -431,26 +420,18 @@ def class_sizes(
     Raises:
         CorpusError: A split and domain has no pair of a class, or fewer than its quota.
     """
-    sizes: dict[tuple[int, int], int] = {}
+    sizes: dict[tuple[int, str], int] = {}
     problems = []
-    for name, (number, its_domain) in product(splits, enumerate(domains)):
-        key = (SPLITS.index(name), number)
+    for name, domain in product(splits, domains):
+        key = (SPLITS.index(name), domain)
         found = [counts.get((*key, label), 0) for label in range(len(labels))]
         sizes[key] = wanted = quotas.get(name, max(min(found), 1))
         if min(found) < wanted:
             listed = ", ".join(f"{n:,} {label}" for label, n in zip(labels, found, strict=True))
-            problems.append(
-                f"{name} of {its_domain} has {listed}, expected {wanted:,} or more of each"
-            )
+            problems.append(f"{name} of {domain} has {listed}, expected {wanted:,} or more of each")
     if problems:
         raise CorpusError(
             f"The corpus is too small: {'; '.join(problems)}. Give more papers, split them "
             "otherwise, or ask for less."
         )
     return sizes
-
-
-def _case(column: str, values: Iterable[tuple[object, int]]) -> str:
-    """Return an expression of SQL with a number for each value of a column."""
-    cases = " ".join(f"WHEN {value} THEN {number}" for value, number in values)
-    return f"CASE {column} {cases} END"

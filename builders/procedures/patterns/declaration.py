@@ -154,7 +154,7 @@ class PatternBuilder(PatternProperties):
 
     @classmethod
     @abstractmethod
-    def bank_files(cls, options: BuildOptions) -> list[tuple[Path, Mapping[str, Any]]]:
+    def bank_files(cls, options: BuildOptions) -> Sequence[tuple[Path, Mapping[str, Any]]]:
         """Return the pattern file and the world file, verified, each with its manifest entry.
 
         Raises:
@@ -181,20 +181,18 @@ class PatternBuilder(PatternProperties):
         from .run import PatternRows, encode_samples  # numpy and pyarrow take long to import
         from .sampling import sample_bank
 
-        keys = options.keys(cls.SPEC)
+        keys, files = options.keys(cls.SPEC), cls.bank_files(options)
         n_problems = cls.SAMPLING.per_pattern
         samples = sample_bank(
-            cls.read_bank(options),
+            read_pattern_bank(*(path for path, _ in files)),
             cls.SAMPLING,
             min_problems=n_problems,
             require_examples=True,
             num_proc=options.num_proc,
         )
         table = encode_samples(list(samples))
-        sources = [entry for _, entry in cls.bank_files(options)]
-        return PatternRows(
-            table, keys, sources, {"seed": cls.SAMPLING.seed, "per_pattern": n_problems}
-        )
+        parameters = {"seed": cls.SAMPLING.seed, "per_pattern": n_problems}
+        return PatternRows(table, keys, [entry for _, entry in files], parameters)
 
 
 def describe_file(path: Path, address: str) -> Mapping[str, Any]:

@@ -115,6 +115,8 @@ def encode_problems(problems: Sequence[Problem], domain: str = "spatial") -> pa.
     attributes = [problem.attributes for problem in problems]
     premises = [problem.premises for problem in problems]
     hypotheses = [problem.hypothesis for problem in problems]
+    both = pa.array(premises, pa.string()), pa.array(hypotheses, pa.string())
+    texts = pc.binary_join_element_wise(*both, "\n")
     columns = {
         "id": [problem.id for problem in problems],
         "premise": premises,
@@ -125,7 +127,7 @@ def encode_problems(problems: Sequence[Problem], domain: str = "spatial") -> pa.
         "domain": [domain] * len(problems),
         "source": [given.get("src") for given in attributes],
         "n_premises": [problem.n_premises for problem in problems],
-        "has_negation": pc.or_(_has_not(premises), _has_not(hypotheses)),
+        "has_negation": pc.match_substring_regex(texts, r"\bnot\b"),
         "expressions": [
             [e.strip() for e in given.get("exp", "").split(",") if e.strip()]
             for given in attributes
@@ -145,10 +147,6 @@ def _fillers(fillers: Sequence[Mapping[str, str]]) -> pa.ListArray:
     phrases = pa.array(chain.from_iterable(f.values() for f in fillers), pa.string())
     pairs = pa.StructArray.from_arrays([names, phrases], ["variable", "phrase"])
     return pa.ListArray.from_arrays(offsets, pairs)
-
-
-def _has_not(texts: Sequence[str]) -> pa.BooleanArray:
-    return pc.match_substring_regex(pa.array(texts, pa.string()), r"\bnot\b")
 
 
 def few_shot_pool(rows: pa.Table) -> list[bool]:
@@ -203,7 +201,9 @@ class PatternRows(Rows):
     def batches(self) -> Iterator[Batch]:
         """Yield one batch with every row."""
         members: dict[Key, pa.BooleanArray | None] = {
-            (category, "test"): pc.equal(self.table["category"], category).combine_chunks()
+            (category, "test"): pc.equal(self.table["category"], category)
+            .fill_null(False)
+            .combine_chunks()
             for category in CATEGORIES
         }
         members["default", "test"] = None

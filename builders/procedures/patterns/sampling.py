@@ -133,7 +133,7 @@ def sample_pattern(
     left_out: set[int] = set()
     while True:
         ranks = draw_ranks(space, config, left_out)
-        phrases = space.phrases(space.combinations(np.array(ranks, dtype=np.int64)))
+        phrases = space.phrases(ranks)
         sentences = space.render(phrases)
         texts = zip(*sentences, strict=True)
         seen = [rank for rank, text in zip(ranks, texts, strict=True) if text in unlike]

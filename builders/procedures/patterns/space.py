@@ -149,20 +149,6 @@ class PatternSpace:
         """Number of valid problems."""
         return len(self._valid)
 
-    def combinations(self, ranks: NDArray[np.int64]) -> NDArray[np.intp]:
-        """Return the filler of each variable, for problems by rank.
-
-        Args:
-            ranks: Shape (n,), each from 0 to ``n_problems - 1``, in any order.
-
-        Returns:
-            Shape (n, number of variables): positions in the sorted fillers of each variable.
-        """
-        flat = self._valid[ranks]
-        return (
-            np.stack(np.unravel_index(flat, self._shape), axis=1) if self._shape else flat[:, None]
-        )
-
     def rank(self, sentences: Sequence[str]) -> int | None:
         """Return the rank of a problem, from 0, or None where the pattern does not yield it.
 
@@ -179,19 +165,20 @@ class PatternSpace:
         return None
 
     @cached_property
+    def _ranks_of_examples(self) -> list[int | None]:
+        """The ranks of the hand-written examples; None where the pattern does not yield one."""
+        return [self.rank(example) for example in self.pattern.examples]
+
+    @property
     def example_ranks(self) -> tuple[int, ...]:
         """The ranks of the hand-written examples that the pattern yields, in file order."""
-        ranks = (self.rank(example) for example in self.pattern.examples)
-        return tuple(dict.fromkeys(rank for rank in ranks if rank is not None))
+        return tuple(dict.fromkeys(rank for rank in self._ranks_of_examples if rank is not None))
 
     def find_missed(self) -> Iterator[Defect]:
         """Yield a defect for each hand-written example that the pattern does not yield."""
-        examples = self.pattern.examples
-        for line, example in zip(self.pattern.example_lines, examples, strict=True):
-            if len(example) == len(self._templates) and not any(
-                all(_holds(table, combination) for table in self._tables)
-                for combination in self._matches(example)
-            ):
+        examples = zip(self.pattern.example_lines, self.pattern.examples, strict=True)
+        for (line, example), rank in zip(examples, self._ranks_of_examples, strict=True):
+            if rank is None and len(example) == len(self._templates):
                 message = f"does not yield its example {'. '.join(example)!r}: "
                 yield self.pattern.defect(message + self._why_not(example), line)
 
@@ -224,20 +211,21 @@ class PatternSpace:
         reason = f"{broken} does not hold where {filled}"
         return f"{reason}; correct the example, the condition or the mini world"
 
-    def phrases(self, combinations: NDArray[np.intp]) -> list[tuple[str, ...]]:
-        """Return the phrases that fill the variables.
+    def phrases(self, ranks: Sequence[int]) -> list[tuple[str, ...]]:
+        """Return the phrases that fill the variables of problems.
 
         Args:
-            combinations: Shape (n, number of variables), as ``combinations`` gives them.
+            ranks: n ranks, each from 0 to ``n_problems - 1``, in any order.
 
         Returns:
             n tuples, a phrase for each variable.
         """
-        columns = [
-            [phrases[position] for position in combinations[:, axis].tolist()]
-            for axis, phrases in enumerate(self._phrases)
-        ]
-        return list(zip(*columns, strict=True)) if columns else [()] * len(combinations)
+        if not self._shape:
+            return [()] * len(ranks)
+        flat = self._valid[np.array(ranks, np.int64)]
+        places = np.unravel_index(flat, self._shape)
+        columns = [np.take(one, at).tolist() for one, at in zip(self._phrases, places, strict=True)]
+        return list(zip(*columns, strict=True))
 
     def render(self, phrases: Sequence[tuple[str, ...]]) -> list[list[str]]:
         """Render problems from their phrases.
@@ -290,7 +278,7 @@ class PatternSpace:
             if set(restriction.variables) <= set(self.variables)
         ]
         if self.pattern.constraint is not None:
-            tables += map(self._constraint, _conjuncts(self.pattern.constraint))
+            tables.append(self._constraint(self.pattern.constraint))
         return sorted(tables, key=lambda table: table.size)
 
     def _restriction(self, restriction: Restriction) -> _Table:
@@ -349,11 +337,3 @@ class PatternSpace:
 def _holds(table: _Table, combination: tuple[int, ...]) -> bool:
     cell = tuple(n if size > 1 else 0 for n, size in zip(combination, table.shape, strict=True))
     return bool(table[cell])
-
-
-def _conjuncts(constraint: Constraint) -> Iterator[Constraint]:
-    if isinstance(constraint, AllOf):
-        for operand in constraint.operands:
-            yield from _conjuncts(operand)
-    else:
-        yield constraint

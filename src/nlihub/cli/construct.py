@@ -50,7 +50,8 @@ def __getattr__(name: str) -> Callable[..., None]:
         about: About = About(),
         making: making_kind = making_kind(),
     ) -> None:
-        from ..construct import construct
+        from ..builders.statistics.probe import measure_probe
+        from ..builders.versions.construct import construct
 
         sample = 1.0
         if isinstance(making, CorpusMaking):
@@ -67,7 +68,7 @@ def __getattr__(name: str) -> Callable[..., None]:
             recipe,
             about,
             making.num_proc,
-            making.probe,
+            measure_probe if making.probe else None,
             sample,
             tell,
         )

@@ -9,9 +9,8 @@ import sys
 import datasets
 import pytest
 from command_line import run_command
-from nlihub.builders.core.registry import builders
 from nlihub.builders.versions.open import open_version
-from release_files import fixtures, scinli_rows, write_csv, write_jsonl
+from release_files import scinli_rows, write_csv, write_jsonl
 
 import nlihub
 
@@ -124,13 +123,6 @@ def test_a_split_that_there_is_not(releases, split):
 def test_parts_that_there_are_not(releases, tmp_path, name, arguments, message):
     with pytest.raises(ValueError, match=message):
         nlihub.build(name, tmp_path, folder=releases / "csv", **arguments)
-
-
-def test_names_in_other_cases_get_a_hint():
-    for name in ("SciNLI", "nlihub/scinly"):
-        with pytest.raises(KeyError, match="Did you mean 'scinli'"):
-            nlihub.describe(name)
-    assert nlihub.describe("nlihub/scinli")["name"] == "scinli"
 
 
 # ---- wrong files -----------------------------------------------------------------------------
@@ -246,13 +238,6 @@ def test_a_change_of_an_unpinned_file_is_reported(copy, fresh_cache, tmp_path):
     assert "Parser" in " ".join(changed["premise"]) + " ".join(changed["hypothesis"])
 
 
-def test_fetch_reads_what_is_not_pinned(copy, fresh_cache):
-    paths = nlihub.fetch("mscinli", folder=copy, configs=["default"])
-    assert [path.name for path in paths] == ["train.jsonl", "dev.jsonl", "test.jsonl"]
-    lock = json.loads((fresh_cache / "sources.lock.json").read_text())
-    assert set(lock) == {"mscinli/dev.jsonl", "mscinli/test.jsonl"}
-
-
 def test_counts_unlike_the_papers_are_told_and_not_recorded(copy, fresh_cache, tmp_path, caplog):
     """Whole files of the right length whose classes are wrong: read, but never trusted."""
     path = copy / "mscinli" / "dev.jsonl"
@@ -333,13 +318,6 @@ def test_a_file_that_changes_while_it_is_read_is_never_served(copy, tmp_path, mo
     monkeypatch.setattr(write, "row_hashes", row_hashes)
     with pytest.raises(ValueError, match="was changed while it was read"):
         nlihub.load_dataset("mscinli", split="validation", data_dir=copy, cache_dir=tmp_path)
-
-
-def test_a_stream_survives_another_working_directory(copy, tmp_path, monkeypatch):
-    monkeypatch.chdir(copy.parent)
-    rows = nlihub.load_dataset("scinli", split="test", data_dir=copy.name, streaming=True)
-    monkeypatch.chdir(tmp_path.parent)
-    assert len(list(rows)) == 48
 
 
 def test_rows_of_bionli_that_recur_get_ids_of_their_own(copy, fresh_cache):
@@ -453,23 +431,6 @@ def test_defects_of_a_release_are_measured_listed_and_on_the_card(copy, fresh_ca
 
 
 # ---- the command line --------------------------------------------------------------------------
-
-
-def test_verbs_work_for_every_dataset(releases, tmp_path):
-    listed = json.loads(run("list", "--json"))
-    assert [d["name"] for d in listed] == list(builders())
-    n_files = {"scinli": 5, "mscinli": 6, "bionli": 5, "spacenli": 2, "open_spacenli": 0}
-    n_files |= {new: len(fixture.FILES) for new, fixture in fixtures().items()}
-    for name in builders():
-        given = [] if name == "open_spacenli" else ["--from", releases / "csv"]
-        assert builders()[name].SPEC.pretty_name in run("show", name)
-        fetched = run("fetch", name, *given, "--json")
-        assert len(json.loads(fetched[fetched.index("[") :])) == n_files[name]
-        assert run("card", name, *given).startswith("---\n")
-    built = run("build", "bionli", "--from", releases / "csv", "--output", tmp_path).strip()
-    assert built == str(tmp_path / "bionli")
-    assert "ok       card is true" in run("verify", built)
-    assert "Measured on the built files" in run("stats", "bionli", "--from", releases / "csv")
 
 
 def test_the_namespace_may_stand_before_a_name(releases, tmp_path, monkeypatch):

@@ -2,7 +2,6 @@ import datasets
 import numpy as np
 import pyarrow as pa
 import pytest
-from nlihub.builders.core.harmonize import SCHEMES
 from nlihub.builders.core.registry import builders, get_builder
 from nlihub.builders.core.schema import COLUMNS
 
@@ -132,12 +131,6 @@ def test_an_unknown_scheme():
         nlihub.harmonize(rows_of(["entailment", "neutral"], [0]), "threeway")
     with pytest.raises(KeyError, match="no scheme"):
         nlihub.align_predictions([0], "x", id2label=["entailment"])
-
-
-def test_entailment_takes_every_label_of_the_package():
-    for labels in LABELS.values():
-        for label in labels:
-            assert SCHEMES["entailment"].names[label] in SCHEMES["entailment"].labels
 
 
 # ---- predictions ----------------------------------------------------------------------------

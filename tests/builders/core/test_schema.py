@@ -91,15 +91,6 @@ def test_a_wrong_declaration_is_refused(changed, expected):
 
 @pytest.mark.parametrize("builder", builders().values(), ids=list(builders()))
 class TestEveryDataset:
-    def test_every_source_is_known_by_content_or_by_counts(self, builder):
-        from nlihub.loaders.fetching import list_sources
-
-        if builder.SPEC.offline:
-            return
-        for source in list_sources(builder.SPEC.name).values():
-            assert source.rows or all(variant.is_pinned for variant in source.variants)
-            assert source.how_to_get()
-
     def test_every_published_count_is_of_the_declared_values(self, builder):
         spec = builder.SPEC
         known = {"label": spec.labels, "category": spec.categories, "domain": spec.domains}
@@ -113,18 +104,3 @@ class TestEveryDataset:
                             assert values <= set(allowed)
                     if what in ("label", "category", "category, label", "domain, label"):
                         assert sum(numbers.values()) == counts["rows"]
-
-    def test_it_has_a_card_with_every_block(self, builder):
-        from nlihub.builders.versions.card import card_template, read_blocks
-
-        blocks = read_blocks(card_template(builder.SPEC))
-        required = {"usage", "configs", "columns", "statistics", "provenance", "citation"}
-        assert required <= set(blocks)
-        assert all(text.strip() for text in blocks.values())
-
-    def test_its_licence_text_is_at_hand(self, builder):
-        from nlihub.builders.versions.write import license_text
-
-        text = license_text(builder.SPEC)
-        assert len(text) > 500
-        assert "{copyright}" not in text

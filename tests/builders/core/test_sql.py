@@ -1,13 +1,10 @@
 """SQL over Parquet files: kept results, memory, and what is not a size."""
 
-import duckdb
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from nlihub.builders.core import sql
 from nlihub.builders.core.sql import Database, Statement, open_database
 from nlihub.builders.dataflow.work import Engine, Work
-from nlihub.loaders import progress
 from nlihub.loaders.errors import UsageError
 
 STATEMENTS = (
@@ -37,15 +34,19 @@ def select(statements, tables, folder):
 
     with open_database(folder.parent) as database:
         database.__class__ = Noted
-        database.add(tables)
-        work = Work(Engine(1), [], folder, database, tables=dict(tables))
-        work.select(statements)
-        return work.tables, ran
+        add(database, tables)
+        Work(Engine(1), [], folder, database).select(statements)
+        return database.tables, ran
+
+
+def add(database, tables):
+    for name, files in tables.items():
+        database.add(name, files)
 
 
 def read(query, tables, folder):
     with open_database(folder) as database:
-        database.add(tables)
+        add(database, tables)
         return database.read(query).to_pylist()
 
 
@@ -63,17 +64,6 @@ def test_results_that_are_there_are_not_made_again(tables, tmp_path):
     assert len(select(others, tables, results)[1]) == 2
 
 
-def test_statements_that_were_done_before_are_no_progress(tables, tmp_path, monkeypatch, capsys):
-    monkeypatch.setattr(progress, "_EVERY_S", 0.0)
-    for _ in range(2):
-        select(STATEMENTS, tables, tmp_path / "results")
-    lines = capsys.readouterr().err.splitlines()
-    assert [line.partition(",")[0] for line in lines] == [
-        "nlihub: choosing: 1 of 2 statements",
-        "nlihub: choosing: 2 of 2 statements",
-    ]
-
-
 def test_memory_that_is_no_size_is_refused(tmp_path, monkeypatch):
     monkeypatch.setenv("NLIHUB_MEMORY", "much")
     with pytest.raises(UsageError, match="NLIHUB_MEMORY is 'much'; expected a size"):
@@ -85,14 +75,3 @@ def test_too_little_memory_names_the_setting(tables, tmp_path, monkeypatch):
     with pytest.raises(OSError, match="Set NLIHUB_MEMORY to more"):
         read("SELECT x, LIST(range) FROM numbers, range(3000000) GROUP BY x", tables, tmp_path)
     assert not list(tmp_path.glob("sql-*"))
-
-
-def test_many_bytes_are_read_by_as_many_threads_as_duckdb_takes(tables, tmp_path, monkeypatch):
-    """Few are read by one; what is added counts."""
-    monkeypatch.setattr(sql, "_FEW_BYTES", tables["numbers"][0].stat().st_size)
-    query = "SELECT current_setting('threads')"
-    with open_database(tmp_path) as database:
-        database.add(tables)
-        assert database.execute(query) == [(1,)]
-        database.add({"again": tables["numbers"]})
-        assert database.execute(query) == duckdb.connect().execute(query).fetchall()

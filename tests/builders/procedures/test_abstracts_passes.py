@@ -1,6 +1,7 @@
 """The stages over shards of abstracts: many small pieces give what one piece gives."""
 
 import json
+from collections import defaultdict
 from contextlib import contextmanager
 
 import pytest
@@ -54,7 +55,7 @@ def constructing(folder, recipe, cache, num_proc=1):
 
 def rows_of(made):
     """The ids and texts of each split, in the order of the rows."""
-    found = {key: [] for key in made.rows.keys}
+    found = defaultdict(list)
     for batch in made.rows.batches():
         for key in batch.members:
             table = batch.table.filter(batch.members[key])

@@ -4,7 +4,6 @@ import pytest
 from nlihub.builders.procedures.papers.cleaning import (
     DAMAGE,
     DAMAGED_PAPER,
-    find_compounds,
     find_faults,
     mend_words,
     split_at_notes,
@@ -82,10 +81,6 @@ def named(text):
     return next((reason for reason in DAMAGE if faults[reason][0]), None)
 
 
-def test_every_rule_is_tested():
-    assert {name for name, _ in DAMAGED} == set(DAMAGE)
-
-
 PAPER = (
     "The evaluation is long-term.\nAn evaluation and agreement are items, or two. A rule-based one "
     "goes left-to-right, rule-based. The crossvalidation, a cross-validation. A co-reference is a "
@@ -108,15 +103,6 @@ PAPER = (
 )
 def test_words_are_mended_as_their_paper_writes_them(text, mended):
     assert mend_words([text, "Other."], PAPER.encode()) == [mended, "Other."]
-
-
-def test_compounds_have_plain_parts():
-    paper = b"A rule-based one, left-to-right, (n-gram), F1-based, so--called and pre-\ntrained."
-    assert find_compounds(paper) == {
-        b"rulebased": b"rule-based",
-        b"left-toright": b"left-to-right",
-        b"leftto-right": b"left-to-right",
-    }
 
 
 @pytest.mark.parametrize(

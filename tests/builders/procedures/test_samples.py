@@ -37,13 +37,6 @@ def test_a_share_of_the_shards_is_read_and_all_are_estimated(papers, tmp_path):
     assert int(n_all.replace(",", "")) == pytest.approx(n_rows / 0.3, rel=0.03)
 
 
-def test_the_same_shards_are_drawn_again(papers, tmp_path):
-    one, other = (
-        from_papers("my_nli", papers, tmp_path / name, sample=0.3, **PAPERS) for name in "ab"
-    )
-    assert one.rows == other.rows
-
-
 def test_abstracts_in_parts_of_a_file(tmp_path, monkeypatch):
     monkeypatch.setattr(run, "SHARD_BYTES", 10_000)
     path = write_abstracts(tmp_path / "a.pubtator", range(300))

@@ -1,5 +1,6 @@
 import pytest
 from conftest import PATTERNS, WORLD
+from datasets import load_dataset
 from nlihub.builders.procedures.patterns import space as pattern_space
 from nlihub.builders.procedures.patterns.run import encode_samples
 from nlihub.builders.procedures.patterns.sampling import (
@@ -10,9 +11,10 @@ from nlihub.builders.procedures.patterns.sampling import (
 from nlihub.builders.procedures.patterns.space import PatternSpace
 from nlihub.loaders.corpora.patterns.pattern_bank import read_pattern_bank, scan_pattern_bank
 from nlihub.loaders.errors import BankError, UsageError
-from reference_sampler import all_problems, draw
+from reference_sampler import draw
 
 import nlihub
+from nlihub.construct import PatternsRecipe
 
 
 def rows(sample):
@@ -48,6 +50,16 @@ def test_processes_do_not_change_the_result(bank_files):
     assert [rows(s) for s in sample_bank(bank, SamplingConfig(5, 1), num_proc=2)] == one
 
 
+def test_a_pattern_without_a_class_is_in_no_class(bank_files, tmp_path):
+    bank = bank_files(PATTERNS.replace(' ent_type="directional"', ""))[0].parent
+    made = nlihub.construct.patterns("my_bank", bank, tmp_path / "b", PatternsRecipe(per_pattern=3))
+    counts = {config: splits["test"] for config, splits in made.rows.items()}
+    rows = load_dataset(str(made.folder), "default", split="test")
+    categories = list(rows["category"])
+    assert counts["non_projective"] == categories.count("non_projective") > 0
+    assert None in categories
+
+
 def test_a_sample_unlike_another_shares_nothing_with_it(bank_files):
     bank = read_pattern_bank(*bank_files())
     for pattern in bank:
@@ -58,18 +70,6 @@ def test_a_sample_unlike_another_shares_nothing_with_it(bank_files):
             assert not set(old.texts) & set(new.texts)
             rest = new.n_problems - len(old)
             assert len(new) == (rest if per_pattern == -1 else min(rest, per_pattern))
-
-
-def test_ranks_are_found_again(bank_files):
-    bank = read_pattern_bank(*bank_files())
-    for pattern in bank:
-        space = PatternSpace(pattern, bank.world)
-        listed = all_problems(pattern, bank.world)
-        assert space.n_problems == len(listed)
-        for rank, (sentences, _) in enumerate(listed):
-            assert space.rank(sentences) == rank
-        assert space.rank(("No", "such problem")) is None
-        assert space.rank(("Amara is in the barn",)) is None
 
 
 @pytest.mark.parametrize(

@@ -2,8 +2,10 @@
 
 import pytest
 from command_line import run_command
+from nlihub.builders.bionli import BioNLI
 from nlihub.builders.spacenli import SpaceNLI
-from nlihub.builders.statistics.counts import count_rows
+from nlihub.builders.statistics.counts import count_possible_negatives, count_rows
+from nlihub.builders.statistics.survey import show_survey, survey
 from nlihub.builders.versions.row_tables import open_rows
 from small_versions import build_rows
 
@@ -56,3 +58,36 @@ def test_stats_shows_them(patterns):
     assert "| test | 1 | 5 | 3 | 19,600 |" in shown
     refused = run_command("stats", patterns.folder, "--by", "categry")
     assert (refused.returncode, "Did you mean 'category'" in refused.stderr) == (2, True)
+
+
+def row(category, hypothesis, group="1", **others):
+    label = "entailment" if category == "positive" else "not_entailment"
+    return {"category": category, "hypothesis": hypothesis, "group": group, "label": label} | others
+
+
+def test_mechanisms_by_the_number_of_categories_of_their_negatives(tmp_path):
+    validation = [
+        *(row(name, f"{name} 1", "1") for name in ("positive", "SEN", "SEP", "SEP", "GEN-ND")),
+        *(row(name, f"{name} 2", "2") for name in ("SEN", "positive", "SRE", "LPR")),
+        *(row(name, f"{name} 3", "3") for name in ("positive", "SEN", "SEP")),
+        row("positive", "4", "4"),  # without a negative
+        row("SEN", "of no mechanism", None),
+    ]
+    train = [row("SEN", "SEN 5", "5")]
+    version = build_rows(
+        tmp_path, BioNLI.SPEC, {"train": train, "validation": validation, "test": []}
+    )
+    with open_rows(version) as tables:
+        counts = count_possible_negatives(tables, "full")
+    assert {count.split for count in counts} == {"validation"}
+    found = {count.n_categories: (count.mechanisms, count.share) for count in counts}
+    some = {0: (1, 25.0), 2: (1, 25.0), 3: (2, 50.0)}
+    assert found == {number: some.get(number, (0, 0.0)) for number in range(10)}
+    published = {c.n_categories: c.published for c in counts if c.published is not None}
+    assert published == {2: 5.7, 3: 35.1, 4: 39.0, 8: 0.1, 9: 0.0}
+    found = survey(version)
+    assert found.possible_negatives == counts
+    shown = show_survey(BioNLI.SPEC, found)
+    assert "| split | categories | mechanisms | mechanisms % |" in shown
+    assert "| validation | 3 | 2 | 50.0 (35.1) |" in shown
+    assert "| validation | 5 | 0 | 0.0 |" in shown

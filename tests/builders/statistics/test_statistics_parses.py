@@ -2,12 +2,10 @@
 
 import json
 import socket
-import threading
 from collections import Counter
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from urllib.parse import parse_qs, urlsplit
 
 import pytest
+import requests
 from command_line import run_command
 from nlihub.builders.scinli import SciNLI
 from nlihub.builders.statistics import parses
@@ -16,6 +14,7 @@ from nlihub.builders.statistics.survey import show_survey, survey
 from nlihub.loaders.errors import UsageError
 from small_versions import build_rows
 
+URL = "http://parser:9000"
 CONTRASTING, REASONING, ENTAILMENT, NEUTRAL = SciNLI.SPEC.labels
 
 #: What the server makes of our sentences.
@@ -35,63 +34,35 @@ def tree(root):
     return f"(ROOT\n  ({root}\n    (NP (PRP We))\n    (VP (VBP -LRB-))\n    (. .)))"
 
 
-class Parser(ThreadingHTTPServer):
-    """Answers with fixed trees; 500 to what it does not know, as CoreNLP to what is too long."""
-
-    daemon_threads = True
+class Server:
+    """Stands for a parser: fixed trees; 500 to what it does not know, as CoreNLP to long texts."""
 
     def __init__(self, answer=None):
-        super().__init__(("127.0.0.1", 0), Handler)
         self.asked = []
         self.answer = answer
-        self.may_end = threading.Event()
 
-    @property
-    def url(self):
-        return f"http://127.0.0.1:{self.server_port}"
-
-
-class Handler(BaseHTTPRequestHandler):
-    def do_POST(self):
-        text = self.rfile.read(int(self.headers["Content-Length"])).decode()
-        [properties] = parse_qs(urlsplit(self.path).query)["properties"]
-        self.server.asked.append((text, json.loads(properties)))
-        if self.server.answer == "hang":
-            self.server.may_end.wait(30)
-            return
-        if self.server.answer is not None:
-            status, body = self.server.answer
-        elif text in TREES:
-            sentences = [
-                {"index": n, "parse": tree(root), "tokens": []}
-                for n, root in enumerate(TREES[text])
-            ]
-            status, body = 200, json.dumps({"sentences": sentences})
-        else:
-            status, body = 500, "CoreNLP request timed out. Your document may be too long."
-        self.send_response(status)
-        self.end_headers()
-        self.wfile.write(body.encode())
-
-    def log_message(self, *arguments):
-        pass
+    def post(self, url, *, params, data, headers, timeout):
+        text = data.decode()
+        self.asked.append((text, json.loads(params["properties"])))
+        if self.answer == "hang":
+            raise requests.Timeout("timed out")
+        response = requests.Response()
+        response.status_code, body = self.answer or (500, "Your document may be too long.")
+        if self.answer is None and text in TREES:
+            found = [{"index": n, "parse": tree(root)} for n, root in enumerate(TREES[text])]
+            response.status_code, body = 200, json.dumps({"sentences": found})
+        response._content = body.encode()
+        return response
 
 
 @pytest.fixture
-def serve():
-    servers = []
-
+def serve(monkeypatch):
     def start(answer=None):
-        server = Parser(answer)
-        threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
-        servers.append(server)
+        server = Server(answer)
+        monkeypatch.setattr(requests, "post", server.post)
         return server
 
-    yield start
-    for server in servers:
-        server.may_end.set()
-        server.shutdown()
-        server.server_close()
+    return start
 
 
 def row(label, premise, hypothesis):
@@ -112,7 +83,7 @@ def version(tmp_path_factory):
 
 def test_roots_by_class(serve, version):
     server = serve()
-    found = survey(version, parser=server.url)
+    found = survey(version, parser=URL)
     assert found.parses.rows == 5
     roots = {part.part: (part.premise, part.hypothesis) for part in found.parses.roots}
     assert roots == {
@@ -136,7 +107,7 @@ def test_roots_by_class(serve, version):
 def test_only_some_rows_of_many_are_parsed(serve, version, monkeypatch):
     monkeypatch.setattr(parses, "MAX_ROWS", 2)
     server = serve()
-    done = run_command("stats", version.folder, "--parser", server.url)
+    done = run_command("stats", version.folder, "--parser", URL)
     assert "Of 2 rows." in done.stdout
     assert len(server.asked) == 1 + 2 * 2
 
@@ -153,8 +124,9 @@ def test_only_some_rows_of_many_are_parsed(serve, version, monkeypatch):
     ],
 )
 def test_a_parser_that_answers_something_else(serve, version, answer, expected):
+    serve(answer)
     with pytest.raises(ParserError, match=expected):
-        parse_texts(version, "default", serve(answer).url, timeout_s=0.2)
+        parse_texts(version, "default", URL, timeout_s=0.2)
 
 
 def test_a_parser_that_is_not_there(version):

@@ -4,6 +4,7 @@ import random
 import sys
 
 import numpy as np
+import pyarrow as pa
 import pytest
 from command_line import run_command
 
@@ -17,8 +18,6 @@ from nlihub.builders.statistics.probe import (
     probe_hypotheses,
     score_parts,
     score_probe,
-    top_words,
-    train_words,
 )
 from nlihub.builders.statistics.survey import show_survey, survey
 from nlihub.loaders.errors import UnmeasuredError
@@ -129,19 +128,12 @@ def test_what_is_judged_is_not_trained_on(tmp_path):
         probe_hypotheses(version, "default")
 
 
-def as_table(rows):
-    import pyarrow as pa
-
-    whole = [{"id": str(n), **row} for n, row in enumerate(rows)]
-    names = ("id", "group", "source")
-    return pa.table({name: pa.array([row[name] for row in whole], pa.string()) for name in names})
-
-
 def test_units():
-    rows = [{"group": None, "source": source} for source in ("P1:3:4", "P1:9:10", "P2:1", None)]
-    unit, units = probe._find_units(as_table(rows))
-    assert unit == "source"
-    assert units == [("source", "P1"), ("source", "P1"), ("source", "P2:1"), ("row", "3")]
+    sources = ["P1:3:4", "P1:9:10", "P2:1", None]
+    columns = {"id": ["0", "1", "2", "3"], "group": [None] * 4, "source": sources}
+    rows = pa.table({name: pa.array(values, pa.string()) for name, values in columns.items()})
+    papers = [("source", "P1"), ("source", "P1"), ("source", "P2:1"), ("row", "3")]
+    assert probe._find_units(rows) == ("source", papers)
 
 
 def test_right_by_category(tmp_path):
@@ -229,13 +221,6 @@ def test_recall_by_hand():
     assert score_recall(gold, guesses, ["p"] * 6, 2, ["d"] * 6)["d"].difference is None
 
 
-def test_recall_of_a_part_that_resamples_may_miss():
-    gold, guesses = np.array([0] * 30 + [1] * 30), np.array([0] * 30 + [1] * 30)
-    parts = ["rare"] + ["often"] * 59
-    found = score_recall(gold, guesses, range(60), 2, parts)
-    assert found["rare"] == PartScore("rare", 1, 100.0, 0.0, (100.0, 100.0), True)
-
-
 @pytest.mark.parametrize(
     ("rows", "reason"),
     [
@@ -252,13 +237,6 @@ def test_what_cannot_be_probed(tmp_path, rows, reason):
 
 
 # ---- the classifier and its scores -------------------------------------------------------------
-
-
-def test_words_and_pairs_of_words():
-    texts = ["not good", "not bad", "good not", "bad not"] * 3
-    classifier = train_words(texts, np.array([0, 0, 1, 1] * 3))  # only their order tells
-    assert classifier.predict(["not good", "good not", "unseen"]).tolist()[:2] == [0, 1]
-    assert top_words(classifier, 2) == {0: ("not bad", "not good"), 1: ("bad not", "good not")}
 
 
 def test_macro_f1_by_hand():

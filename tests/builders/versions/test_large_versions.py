@@ -8,43 +8,13 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from memory import growth_of_peak
-from nlihub.builders.core.base import Batch, NLIBuilder, Rows
-from nlihub.builders.core.options import BuildOptions
-from nlihub.builders.core.schema import encode
 from nlihub.builders.scinli import SciNLI
 from nlihub.builders.versions import write
 from nlihub.builders.versions.row_tables import measure_statistics, open_rows
 from nlihub.builders.versions.version import BuiltVersion
-from nlihub.builders.versions.write import build_version
 from nlihub.loaders.errors import VerificationError
 from small_versions import build_rows
 from test_verify import TEST
-
-N_ROWS, N_CHARS, N_PARTS = 50_000, 2_000, 10
-
-
-class LongRows(Rows):
-    """100 MB of texts that do not compress well, the last tenth of them for the test."""
-
-    sources = ()
-    parameters = {}  # noqa: RUF012
-
-    def batches(self):
-        rng = random.Random(0)
-        n = N_ROWS // N_PARTS
-        for part in range(N_PARTS):
-            columns = {
-                "id": [f"{part}-{row}" for row in range(n)],
-                "premise": [rng.randbytes(N_CHARS // 2).hex() for _ in range(n)],
-                "hypothesis": [f"Hypothesis {row}." for row in range(n)],
-                "label": [SciNLI.SPEC.labels[row % 4] for row in range(n)],
-                "group": pa.nulls(n),
-                "category": pa.nulls(n),
-                "domain": ["acl"] * n,
-                "source": pa.nulls(n),
-            }
-            split = "test" if part == N_PARTS - 1 else "train"
-            yield Batch(encode(columns, SciNLI.SPEC.features), {("default", split): None})
 
 
 def measure(version):
@@ -52,21 +22,18 @@ def measure(version):
         return measure_statistics(tables)
 
 
-class LongSciNLI(NLIBuilder):
-    SPEC = SciNLI.SPEC
-
-    @classmethod
-    def make_rows(cls, options):
-        return LongRows()
-
-
 @pytest.fixture(scope="module")
 def long_texts(tmp_path_factory):
-    """A version with many groups of rows, each of which is read at once."""
-    options = BuildOptions(configs=("default",), splits=("train", "test"))
+    """100 MB of texts that do not compress well, with many groups of rows, each read at once."""
+    rng = random.Random(0)
+    rows = [
+        {"label": SciNLI.SPEC.labels[n % 4], "premise": rng.randbytes(1_000).hex()}
+        for n in range(50_000)
+    ]
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(write, "_ROW_GROUP_ROWS", 5_000)
-        return build_version(LongSciNLI, tmp_path_factory.mktemp("long"), options)
+        splits = {"train": rows[:45_000], "test": rows[45_000:]}
+        return build_rows(tmp_path_factory.mktemp("long"), SciNLI.SPEC, splits)
 
 
 @pytest.mark.slow

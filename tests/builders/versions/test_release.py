@@ -1,7 +1,6 @@
 import hashlib
 import os
 import shutil
-import signal
 import subprocess
 import sys
 import time
@@ -60,24 +59,6 @@ def test_what_holds_files_of_others_is_never_replaced(small, tmp_path):
         with pytest.raises(FileExistsError, match="exists and is not a built version"):
             nlihub.build("open_spacenli", tmp_path / "sub")
     assert thesis.exists()
-
-
-@pytest.mark.slow
-def test_a_killed_build_leaves_the_old_version_and_the_next_one_is_whole(built, tmp_path):
-    nlihub.build("open_spacenli", tmp_path)
-    code = f"import nlihub; nlihub.build('open_spacenli', {str(tmp_path)!r})"
-    for _ in range(3):
-        process = subprocess.Popen([sys.executable, "-c", code])
-        deadline = time.monotonic() + 60
-        while process.poll() is None and not list(tmp_path.glob(".*partial*")):
-            assert time.monotonic() < deadline
-            time.sleep(0.005)
-        process.send_signal(signal.SIGKILL)
-        process.wait()
-        assert contents(tmp_path / "open_spacenli") == contents(built)
-    nlihub.build("open_spacenli", tmp_path)
-    assert contents(tmp_path / "open_spacenli") == contents(built)
-    assert [path.name for path in tmp_path.iterdir()] == ["open_spacenli"]
 
 
 @pytest.mark.slow

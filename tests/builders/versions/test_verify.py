@@ -7,7 +7,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from nlihub.builders.core.registry import builders, get_builder
-from nlihub.builders.core.row_digests import digest, order_digest, row_hashes
+from nlihub.builders.core.row_digests import both_digests, row_hashes
 from nlihub.builders.versions import verify as checks
 from nlihub.builders.versions.card import block_text, read_blocks
 from nlihub.builders.versions.row_tables import open_rows
@@ -68,8 +68,8 @@ def edit_rows(folder, change, file=TEST):
         entry = fields["configs"][config][split]
         entry["rows"] = len(rows)
         if all(row["label"] in (0, 1, 2) for row in rows):
-            entry["digest"] = digest(row_hashes(table, labels))
-            entry["order_digest"] = order_digest(row_hashes(table, labels))
+            digests = both_digests(row_hashes(table, labels))
+            entry["digest"], entry["order_digest"] = digests
         entry["shards"][0].update(rows=len(rows), sha256=hash_file(path))
 
     edit_manifest(folder, fit)
@@ -376,12 +376,6 @@ def test_the_official_dataset_has_the_published_counts(official, tmp_path):
         "3 premises": (50.0, 50.0, 0.0, 3.8),
         "all": (36.2, 33.1, 30.6, 100.0),
     }
-
-
-def test_the_manifest_survives_a_round_trip(small, tmp_path):
-    manifest = Manifest.read(small)
-    manifest.write(tmp_path)
-    assert (tmp_path / MANIFEST).read_bytes() == (small / MANIFEST).read_bytes()
 
 
 def test_what_was_not_run_says_why(copy):

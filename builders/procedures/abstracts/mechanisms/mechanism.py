@@ -246,8 +246,7 @@ class MechanismOptions:
         Raises:
             UnknownNameError: There is no set of a name.
         """
-        given = (self.phrase_sets,) if isinstance(self.phrase_sets, str) else self.phrase_sets
-        phrases = read_phrases(given)
+        phrases = read_phrases(self.phrase_sets)
         if any_length:
             return MechanismRules(phrases, self.by_order, 0, sys.maxsize)
         return MechanismRules(phrases, self.by_order)

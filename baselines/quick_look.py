@@ -15,8 +15,7 @@ from ..loaders.atomic_write import whole_file
 from ..loaders.errors import ModelError, NLIHubError, UsageError, needs_extra
 from ..loaders.paths import local_path
 from ..loaders.progress import Tell, silent
-from .evaluation.gold import GoldRows
-from .evaluation.order import interleave
+from .evaluation.gold import GoldRows, interleave
 from .reproduction.inputs import has_sources
 from .running import run
 from .runs.config import HyperParameters, RunConfig

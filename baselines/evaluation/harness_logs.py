@@ -50,8 +50,7 @@ RUN_AGAIN = "Run the harness again; `inspect eval-retry` runs only the missing s
 
 #: The compression of a member of a zip archive, and the header before it, of 30 bytes.
 _ZSTANDARD, _LOCAL_HEADER = 93, "<4s5H3I2H"
-_ARCHIVE, _ENTRY, _PARQUET = b"PK\3\4", b"PK\1\2", b"PAR1"
-_UTF8_NAME = 0x800
+_ARCHIVE, _PARQUET = b"PK\3\4", b"PAR1"
 _DAMAGE = (
     *(KeyError, TypeError, ValueError, IndexError, AttributeError, OSError, OverflowError),
     *(pa.ArrowException, zipfile.BadZipFile, zlib.error, struct.error),
@@ -353,49 +352,32 @@ def _read_inspect(path: Path) -> HarnessLog:
 
 def _read_inspect_archive(path: Path) -> HarnessLog:
     with path.open("rb") as file, zipfile.ZipFile(file) as archive:
-        members = archive.infolist()
-        names = [info.filename for info in members]
+        names = archive.namelist()
         # Until a run ends there is what it began with.
         start = "header.json" if "header.json" in names else "_journal/start.json"
-        header = parse_json(_read_member(file, archive.getinfo(start)))
-        # All are read, so that no sample hides behind another name and no damage behind a sample.
-        contents = ((info.filename, _read_member(file, info)) for info in members)
+        header = parse_json(_read_member(file, archive, archive.getinfo(start)))
+        # All are read, so that no damage hides behind a sample.
+        members = archive.infolist()
+        contents = ((info.filename, _read_member(file, archive, info)) for info in members)
         samples = (parse_json(text) for name, text in contents if name.startswith("samples/"))
         return _of_inspect(header, samples)
 
 
-def _seek_member(file: IO[bytes], info: zipfile.ZipInfo) -> None:
-    """Go to the content of a member of a zip archive, whose own header must have its name.
-
-    A wrong length of what may follow its entry would hide the entries after it.
-    """
-    if info.comment or _ENTRY in info.extra:
-        raise ValueError(
-            f"{info.filename} has a comment or extra field that Inspect does not write"
-        )
-    file.seek(info.header_offset)
-    *_, n_name, n_extra = struct.unpack(_LOCAL_HEADER, file.read(struct.calcsize(_LOCAL_HEADER)))
-    name = file.read(n_name).decode("utf-8" if info.flag_bits & _UTF8_NAME else "cp437")
-    if name != info.orig_filename:
-        raise ValueError(f"{info.filename} is called {name} in its own header")
-    file.seek(n_extra, os.SEEK_CUR)
-
-
-def _read_member(file: IO[bytes], info: zipfile.ZipInfo) -> bytes:
+def _read_member(file: IO[bytes], archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> bytes:
     """Read a member of a zip archive; ``zipfile`` knows no Zstandard, which Inspect writes.
 
     No more is unpacked than the declared size and a byte, and that has to be all.
     """
     if max(info.file_size, info.compress_size) > MAX_RECORD_BYTES:
         raise ValueError(f"{info.filename} has more than {MAX_RECORD_BYTES:,} bytes")
-    _seek_member(file, info)
-    content = file.read(info.compress_size)
-    n_bytes = info.file_size + 1
-    if info.compress_type == _ZSTANDARD:
-        with pa.CompressedInputStream(pa.BufferReader(content), "zstd") as stream:
-            content = stream.read(n_bytes)
-    elif info.compress_type == zipfile.ZIP_DEFLATED:
-        content = zlib.decompressobj(-zlib.MAX_WBITS).decompress(content, n_bytes)
+    if info.compress_type != _ZSTANDARD:
+        return archive.read(info)
+    file.seek(info.header_offset)
+    *_, n_name, n_extra = struct.unpack(_LOCAL_HEADER, file.read(struct.calcsize(_LOCAL_HEADER)))
+    file.seek(n_name + n_extra, os.SEEK_CUR)
+    packed = pa.BufferReader(file.read(info.compress_size))
+    with pa.CompressedInputStream(packed, "zstd") as stream:
+        content: bytes = stream.read(info.file_size + 1)
     if len(content) != info.file_size or zlib.crc32(content) != info.CRC:
         raise ValueError(f"{info.filename} does not have the size and CRC that it declares")
     return content

@@ -1,8 +1,7 @@
 """Short names of data, models and systems in a report."""
 
-import itertools
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -108,55 +107,34 @@ def system_identity(config: RunConfig, *without: str) -> str:
     return json.dumps(values, sort_keys=True)
 
 
-def distinct_names(configs: Sequence[RunConfig], *varied: str) -> list[str]:
+def distinct_names(
+    configs: Sequence[RunConfig], places: Sequence[str], varied: Collection[str] = ()
+) -> list[str]:
     """Make distinct names of the systems of a report, from the names in their configs.
 
-    Equal names get the few facts that distinguish them, besides the fields ``varied``; or a number
-    where no fact does, as for two folders of one name.
+    Equal names get what the systems were trained on and saw, but for the fields ``varied``; if they
+    are still equal, their place.
+
+    Args:
+        configs: The configs of the systems.
+        places: A folder of each, all different.
+        varied: Fields that do not distinguish systems.
     """
-    facts = [_facts(config, varied) for config in configs]
-    names = []
-    for config, own in zip(configs, facts, strict=True):
-        alike = [f for f, c in zip(facts, configs, strict=True) if c.name == config.name]
-        words = ", ".join(text for key in _distinguishing(alike) if (text := own.get(key)))
-        names.append(f"{config.name} ({words})" if words else config.name)
-    return [
-        name if names.count(name) == 1 else f"{name} no. {names[: i + 1].count(name)}"
-        for i, name in enumerate(names)
-    ]
+    names = [config.name for config in configs]
+    for further in ([_describe(config, varied) for config in configs], places):
+        names = [
+            f"{name} ({words})" if words and names.count(name) > 1 else name
+            for name, words in zip(names, further, strict=True)
+        ]
+    return names
 
 
-def _distinguishing(facts: Sequence[Mapping[str, str]]) -> list[str]:
-    """Return the first facts that distinguish the systems, each of which adds a distinction."""
-    chosen: list[str] = []
-    n_apart = 1
-    for key in dict.fromkeys(itertools.chain.from_iterable(facts)):
-        n = len({tuple(found.get(one) for one in (*chosen, key)) for found in facts})
-        if n > n_apart:
-            chosen.append(key)
-            n_apart = n
-    return chosen
-
-
-def _facts(config: RunConfig, varied: Sequence[str]) -> dict[str, str]:
-    """Return the facts by which a config can be distinguished, in words, the main ones first."""
+def _describe(config: RunConfig, varied: Collection[str]) -> str:
+    """Describe what a system was trained on and what it saw of the rows."""
     facts = {
-        "train": f"trained on {short_dataset_name(config.train, 'train')}" if config.train else "",
+        "train": short_dataset_name(config.train, "train") if config.train else "",
         "view": "hypothesis alone" if config.view == "hypothesis" else "",
         "n_shots": show_shots(config.n_shots),
         "subset": subset_name(config),
-        "model": model_name(config),
-        "method": config.method,
     }
-    values = config.as_json()
-    values = values.pop("options") | values.pop("details") | values
-    others = values.keys() - {"name", "seed", "tests", *facts}
-    facts |= {name: f"{name} {_shown(v)}" for name, v in values.items() if name in others}
-    facts["tests"] = f"on {', '.join(sorted(map(short_dataset_name, config.tests)))}"
-    return {name: text for name, text in facts.items() if name not in varied}
-
-
-def _shown(value: Any) -> str:
-    if isinstance(value, list):
-        return "+".join(map(_shown, value)) or "none"
-    return Path(value).name if isinstance(value, str) else str(value)
+    return ", ".join(text for name, text in facts.items() if text and name not in varied)

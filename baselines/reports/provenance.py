@@ -9,18 +9,17 @@ from ..presets import PRESETS
 from ..tables import Cell, Table
 from .benchmarks import paper_rows
 from .names import data_name, short_dataset_name
-from .published import LATER_PAPERS, join_sources, results_apart
+from .published import LATER_PAPERS, results_apart
 from .systems import FinishedRun, ReportedSystem, RunCollection
 
 _COMPARED = (
-    "A paper's number stands under a system only where preset, training rows, view, shots and test "
-    "rows are the same. It is in italics, with its table."
+    "A paper's number stands under a system, in italics, only where preset, training rows (all or "
+    "the same part), view, shots, features, word vectors and test rows are the same."
 )
 
 
 def show_comparability(collection: RunCollection) -> list[str]:
     """Report which systems can be compared with a paper's numbers, which cannot, and why."""
-    beside: dict[tuple[str, str], list[str]] = {}
     alone: dict[str, dict[str, list[str]]] = {}
     notes: dict[str, None] = {}
     for system, benchmark in itertools.product(collection.systems, collection.benchmarks):
@@ -29,10 +28,6 @@ def show_comparability(collection: RunCollection) -> list[str]:
             notes |= dict.fromkeys(note for row in rows for note in row.notes)
             if reason is not None:
                 alone.setdefault(reason, {}).setdefault(system.name, []).append(benchmark.name)
-            else:
-                sources = join_sources(result.source for row in rows for result in row.results)
-                beside.setdefault((system.name, sources), []).append(benchmark.name)
-    together = [f"{name} on {', '.join(on)}: {tables}" for (name, tables), on in beside.items()]
     apart = [
         f"{reason[0].upper()}{reason[1:]}: "
         + "; ".join(f"{name} on {', '.join(on)}" for name, on in found.items())
@@ -42,8 +37,7 @@ def show_comparability(collection: RunCollection) -> list[str]:
     return [
         *_list("To be read with care:", _warnings(collection)),
         _COMPARED,
-        *_list("These stand beside a paper's numbers:", together),
-        *_list("These stand alone:", apart),
+        *_list("So these stand alone:", apart),
         *_list("What the presets follow:", [f"`{n}`: {PRESETS[n].source}." for n in sorted(used)]),
         *_list("Of the papers' numbers:", list(notes)),
         *_list("Later papers' macro-F1, in settings of their own:", _apart(collection)),

@@ -243,7 +243,8 @@ def _systems(runs: Iterable[FinishedRun]) -> tuple[ReportedSystem, ...]:
         by_config.setdefault(identity, {}).setdefault(run.config.seed, run)
     groups = [tuple(by_seed.values()) for by_seed in by_config.values()]
     configs = [group[0].config for group in groups]
-    systems = map(ReportedSystem, distinct_names(configs), configs, groups)
+    names = distinct_names(configs, [group[0].place for group in groups])
+    systems = map(ReportedSystem, names, configs, groups)
     return tuple(sorted(systems, key=lambda system: system.name))
 
 
@@ -300,7 +301,7 @@ def system_families(
         groups += [group] if is_one else _group(group, identity)
     groups = [group for group in groups if len(group) > 1]
     configs = [replace(group[0].config, name=_common_name(group)) for group in groups]
-    names = distinct_names(configs, "name", "preset", "tests", *varied)
+    names = distinct_names(configs, [group[0].runs[0].place for group in groups], varied)
     return dict(zip(names, groups, strict=True))
 
 

@@ -8,15 +8,13 @@ from typing import Any
 import pyarrow.parquet as pq
 
 from ...loaders.atomic_write import whole_folder
-from ...loaders.errors import OutputError, UsageError
-from ...loaders.json_text import parse_json
+from ...loaders.errors import OutputError
 from ...metrics.functional import cartography
-from ..runs.folder import DYNAMICS, LOG
+from ..runs.folder import DYNAMICS
 from ..tables import Cell, Table
 from .benchmarks import show_benchmark
-from .comparisons import show_compared, show_transfers
-from .names import short_dataset_name
-from .pictures import N_SYSTEMS, Pictures, plot_learning, plot_training_map
+from .comparisons import show_shots, show_transfers
+from .pictures import Pictures, plot_training_map
 from .provenance import cost_table, show_comparability, show_provenance
 from .systems import FinishedRun, RunCollection, collect_runs
 
@@ -76,10 +74,8 @@ def _text(collection: RunCollection, pictures: Pictures) -> str:
     }
     blocks |= {
         "Trained on one, tested on another": show_transfers(collection, pictures),
-        "The hypothesis alone": show_compared("view", collection, pictures),
-        "Few shots": show_compared("n_shots", collection, pictures),
-        "Parts of the training rows": show_compared("subset", collection, pictures),
-        "Training": _show_training(collection, pictures),
+        "Few shots": show_shots(collection, pictures),
+        "Maps of the training rows": _show_maps(collection, pictures),
         "What it took": [cost_table(collection.systems).as_markdown()],
         "What can be compared with the papers": show_comparability(collection),
         "How it was made": show_provenance(collection),
@@ -104,45 +100,6 @@ def _introduction(collection: RunCollection) -> str:
     )
 
 
-def _show_training(collection: RunCollection, pictures: Pictures) -> list[str]:
-    """Report scores by epoch, a picture for each validation set, and maps of training rows."""
-    by_validation: dict[str, dict[str, list[dict[int, float]]]] = {}
-    for system in collection.systems:
-        curves = [curve for run in system.runs if (curve := _learning_curve(run))]
-        if any(len(curve) > 1 for curve in curves):
-            name = str(system.config.validation)
-            by_validation.setdefault(name, {})[system.name] = curves
-    blocks = []
-    for name, found in sorted(by_validation.items()):
-        place = short_dataset_name(name, "validation")
-        order = sorted(found, key=lambda s: (-max(max(c.values()) for c in found[s]), s))
-        figure = plot_learning({system: found[system] for system in order[:N_SYSTEMS]})
-        whose = f", the best {N_SYSTEMS} of {len(found)} systems" * (len(found) > N_SYSTEMS)
-        alt = f"Macro-F1 on the validation rows of {place} by epoch{whose}"
-        blocks.append(pictures.add(f"learning {place}", alt, figure))
-    return blocks + _show_maps(collection, pictures)
-
-
-def _learning_curve(run: FinishedRun) -> dict[int, float]:
-    """Read macro-F1 on the validation rows by epoch from a run's log; empty if there is none."""
-    path = run.folder / LOG
-    lines = path.read_text(encoding="utf-8").splitlines() if path.is_file() else []
-    curve = {}
-    for number, line in enumerate(lines, 1):
-        try:
-            entry = parse_json(line)
-            if entry.get("kind") == "epoch":
-                epoch, validation = int(entry["epoch"]), entry.get("validation")
-                if validation is not None:
-                    curve[epoch] = float(validation["macro_f1"])
-        except (ValueError, KeyError, TypeError, AttributeError) as error:
-            raise UsageError(
-                f"{path}:{number}: expected a JSON object, for an epoch with its number and "
-                f"macro_f1: {error!r}."
-            ) from error
-    return curve
-
-
 def _show_maps(collection: RunCollection, pictures: Pictures) -> list[str]:
     """Report a map of the rows of each system's first run, if it was trained on all rows."""
     head = ["system", "seed", "training rows", "epochs", "confidence", "variability"]
@@ -162,7 +119,7 @@ def _show_maps(collection: RunCollection, pictures: Pictures) -> list[str]:
         figure = plot_training_map(result, title=name)
         shown.append(pictures.add(f"training map {name}", alt, figure))
     table = Table("", head, rows).as_markdown()
-    return ["### Maps of the training rows", _MAPS, table, *shown] if shown else []
+    return [_MAPS, table, *shown] if shown else []
 
 
 def _training_map(run: FinishedRun) -> Mapping[str, Any] | None:

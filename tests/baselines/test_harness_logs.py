@@ -416,19 +416,16 @@ def test_forged_archives_are_refused(log, kind):
     content = path.read_bytes()
     last, end = content.rindex(b"PK\1\2"), content.rindex(b"PK\5\6")
     before = content.rindex(b"PK\1\2", 0, last)
-    for at, code, value, message in (
-        (last + 6, "<H", 99, "zip file version 9.9"),
-        (last + 16, "<I", 7, "does not have the size and CRC that it declares"),
-        (last + 24, "<I", 0, "does not have the size and CRC that it declares"),
-        (last + 24, "<I", 1 << 26, "does not have the size and CRC that it declares"),
-        (last + 24, "<I", 1 << 27, "has more than 67,108,864 bytes"),
-        (last + 46, "<B", ord("t"), "is called samples/"),
-        # A sample that hides in the comment of another.
-        (before + 32, "<H", end - last, "has a comment or extra field that Inspect does not"),
+    for at, code, value in (
+        (last + 6, "<H", 99),  # the version of the format
+        (last + 16, "<I", 7),  # the CRC
+        *((last + 24, "<I", size) for size in (0, 1 << 26, 1 << 27)),
+        (last + 46, "<B", ord("t")),  # the name
+        (before + 32, "<H", end - last),  # a sample that hides in the comment of another
     ):
         forged = bytearray(content)
         struct.pack_into(code, forged, at, value)
         path = path.with_name(f"{at}-{value}.eval")
         path.write_bytes(forged)
-        with pytest.raises(PredictionsError, match=message):
+        with pytest.raises(PredictionsError, match="or is damaged"):
             read_log(path)

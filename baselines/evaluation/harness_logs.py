@@ -52,8 +52,8 @@ RUN_AGAIN = "Run the harness again; `inspect eval-retry` runs only the missing s
 _ZSTANDARD, _LOCAL_HEADER = 93, "<4s5H3I2H"
 _ARCHIVE, _PARQUET = b"PK\3\4", b"PAR1"
 _DAMAGE = (
-    *(KeyError, TypeError, ValueError, IndexError, AttributeError, OSError, OverflowError),
-    *(pa.ArrowException, zipfile.BadZipFile, zlib.error, struct.error),
+    *(KeyError, TypeError, ValueError, IndexError, AttributeError, OverflowError),
+    *(OSError, EOFError, pa.ArrowException, zipfile.BadZipFile, zlib.error, struct.error),
     NotImplementedError,  # an archive of a later version of the format
 )
 
@@ -370,14 +370,15 @@ def _read_member(file: IO[bytes], archive: zipfile.ZipFile, info: zipfile.ZipInf
     """
     if max(info.file_size, info.compress_size) > MAX_RECORD_BYTES:
         raise ValueError(f"{info.filename} has more than {MAX_RECORD_BYTES:,} bytes")
-    if info.compress_type != _ZSTANDARD:
-        return archive.read(info)
-    file.seek(info.header_offset)
-    *_, n_name, n_extra = struct.unpack(_LOCAL_HEADER, file.read(struct.calcsize(_LOCAL_HEADER)))
-    file.seek(n_name + n_extra, os.SEEK_CUR)
-    packed = pa.BufferReader(file.read(info.compress_size))
-    with pa.CompressedInputStream(packed, "zstd") as stream:
-        content: bytes = stream.read(info.file_size + 1)
+    if info.compress_type == _ZSTANDARD:
+        file.seek(info.header_offset)
+        header = struct.unpack(_LOCAL_HEADER, file.read(struct.calcsize(_LOCAL_HEADER)))
+        file.seek(sum(header[-2:]), os.SEEK_CUR)  # over the name and the extra field
+        packed = pa.BufferReader(file.read(info.compress_size))
+        with pa.CompressedInputStream(packed, "zstd") as stream:
+            content: bytes = stream.read(info.file_size + 1)
+    else:
+        content = archive.read(info)
     if len(content) != info.file_size or zlib.crc32(content) != info.CRC:
         raise ValueError(f"{info.filename} does not have the size and CRC that it declares")
     return content

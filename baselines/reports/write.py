@@ -1,5 +1,6 @@
 """Write a report on runs: Markdown, and the pictures that it shows."""
 
+import os
 import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -8,7 +9,8 @@ from typing import Any
 import pyarrow.parquet as pq
 
 from ...loaders.atomic_write import whole_folder
-from ...loaders.errors import OutputError
+from ...loaders.errors import OutputError, needs_extra
+from ...loaders.paths import local_path
 from ...metrics.functional import cartography
 from ..runs.folder import DYNAMICS
 from ..tables import Cell, Table
@@ -17,6 +19,8 @@ from .comparisons import show_shots, show_transfers
 from .pictures import Pictures, plot_training_map
 from .provenance import cost_table, show_comparability, show_provenance
 from .systems import FinishedRun, RunCollection, collect_runs
+
+PathLike = str | os.PathLike[str]
 
 FILE_NAME = "report.md"
 
@@ -30,18 +34,35 @@ _MAPS = (
 _EMBEDDED = re.compile(r"!\[[^\]]*\]\(([^)]+)\)")
 
 
-def write_report(runs: Sequence[Path], output: Path) -> dict[str, Any]:
-    """Write a report on runs into a folder, whole or not at all: see ``nlihub.baselines.report``.
+@needs_extra("baselines", "A report")
+def report(runs: PathLike | Sequence[PathLike], output: PathLike) -> dict[str, Any]:
+    """Write a report on runs, in Markdown with pictures, whole or not at all.
 
     The same runs give the same bytes with the same versions of matplotlib and of the test rows.
     Tests on rows are left out, with a note, if the test rows are not available or have changed.
+
+    Args:
+        runs: One or more folders of runs, or folders that contain runs at any depth.
+        output: The folder to write; an earlier report there is replaced.
+
+    Returns:
+        ``report`` (the path of the Markdown), ``pictures`` (their names), ``n_systems``,
+        ``n_runs``, ``benchmarks`` (their names) and ``unfinished`` (paths of runs).
+
+    Raises:
+        SourceNotFoundError: A folder contains no finished run, or a file of a run is missing.
+        UsageError: A run is malformed, or runs contradict each other.
+        PredictionsError: Predictions cannot be read, or do not match the rows of their test set.
+        OutputError: The output folder holds something other than a report, or is not writable.
+        MissingExtraError: ``nlihub[baselines]`` or ``nlihub[plots]`` is not installed.
     """
+    folders = [runs] if isinstance(runs, str | os.PathLike) else runs
+    collection, output = collect_runs(list(map(local_path, folders))), local_path(output)
     if output.exists() and not _is_report(output):
         raise OutputError(
             f"{output} exists and is not a report, or holds other files too. Name another folder, "
             "or move it away."
         )
-    collection = collect_runs(runs)
     with whole_folder(output, _is_report) as folder:
         pictures = Pictures(folder)
         text = _text(collection, pictures)

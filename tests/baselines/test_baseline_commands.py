@@ -15,8 +15,8 @@ pytest.importorskip("transformers", reason="the extra 'baselines' is not install
 import pyarrow.parquet as pq
 from command_line import run_command
 from hub_server import Fault, running_hub
-from nlihub.baselines.analyses import ANALYSES, DOMAINS, plan_analysis
 from nlihub.baselines.presets import PRESETS
+from nlihub.baselines.running import ANALYSES, DOMAINS, plan_analysis
 from nlihub.baselines.runs.config import HyperParameters, RunConfig
 from nlihub.loaders.errors import UnknownNameError, UsageError
 from tiny_models import LABELS, write_encoder, write_rows

@@ -27,7 +27,7 @@ from nlihub.baselines.reports.published import (
     published_results,
 )
 from nlihub.baselines.reports.systems import collect_runs
-from nlihub.baselines.reports.write import write_report
+from nlihub.baselines.reports.write import report as write_report
 from nlihub.baselines.runs.config import VIEWS, RunConfig, TrainingSubset
 from nlihub.baselines.runs.folder import RunFolder
 from nlihub.baselines.tables import MeanScore, mean_scores

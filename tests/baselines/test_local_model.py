@@ -153,7 +153,7 @@ def test_a_chat_is_written_by_the_template(tokenizer, framing, monkeypatch):
         f"<s>user : {chat[2]['content']}</s><s>assistant : so"
     )
     assert asked.asked[0].count(1) == 4  # special tokens are written once, and as such
-    assert local.settings["chat_template"] is True
+    assert local.facts["chat_template"] is True
     with pytest.raises(ModelError, match="chat template of tiny fails: no system turn"):
         generate(local, {"x": [{"role": "system", "content": "S"}]})
 
@@ -223,14 +223,7 @@ def test_a_model_is_loaded_from_a_folder(tokenizer, tmp_path):
     for part in (model, tokenizer):
         part.save_pretrained(tmp_path / "model")
     local = LocalModel.load(str(tmp_path / "model"), max_new_tokens=6)
-    assert local.settings == {
-        "model": str(tmp_path / "model"),
-        "commit": None,
-        "dtype": "torch.float32",
-        "chat_template": False,
-        "template_options": {},
-        "max_new_tokens": 6,
-    }
+    assert local.facts == {"pretrained": {"commit": None}, "chat_template": False}
     assert generate(local) == generate(LocalModel(model, tokenizer, "t", max_new_tokens=6))
     assert generate(local, {}) == []
     with pytest.raises(ModelError, match="nothing cannot be loaded as a language model"):

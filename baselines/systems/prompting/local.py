@@ -100,15 +100,12 @@ class LocalModel:
         return cls(model.to(device), tokenizer, name, **options)
 
     @property
-    def settings(self) -> Mapping[str, Any]:
-        """Return what the answers depend on."""
+    def facts(self) -> Mapping[str, Any]:
+        """Return the model's commit, and whether it has a chat template."""
+        commit = getattr(self._model.config, "_commit_hash", None)
         return {
-            "model": self._name,
-            "commit": getattr(self._model.config, "_commit_hash", None),
-            "dtype": str(self._model.dtype),
+            "pretrained": {"commit": commit},
             "chat_template": self._tokenizer.chat_template is not None,
-            "template_options": self._template_options,
-            "max_new_tokens": self._max_new_tokens,
         }
 
     def answers(self, chats: Chats) -> Generator[tuple[str, str], None, None]:

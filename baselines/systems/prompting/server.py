@@ -92,8 +92,12 @@ class ChatServer:
             )
 
     @property
-    def settings(self) -> Mapping[str, Any]:
-        """Return what the answers depend on; not the address, since a server may move."""
+    def facts(self) -> Mapping[str, Any]:
+        """Return nothing: what a server answers with is not known besides its name."""
+        return {}
+
+    @property
+    def _settings(self) -> Mapping[str, Any]:
         # The number of tokens is MSciNLI's (Table 5).
         fields = {"model": self.model, "temperature": 0, "max_tokens": 40, **self.extra}
         return {name: value for name, value in fields.items() if value is not None}
@@ -159,7 +163,7 @@ class ChatServer:
         try:
             with session.post(
                 url,
-                json={"messages": list(chat), **self.settings},
+                json={"messages": list(chat), **self._settings},
                 timeout=(_CONNECT_TIMEOUT_S, self.timeout_s),
                 allow_redirects=False,
                 stream=True,

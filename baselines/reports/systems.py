@@ -253,7 +253,7 @@ def _facts(run: FinishedRun, identity: str) -> dict[tuple[str, str], Any]:
     facts: dict[tuple[str, str], Any] = {
         (f"The rows of {e.key}", ""): digest for digest, e in run.evaluations.items()
     }
-    if trained := (run.record.get("data") or {}).get("train"):
+    if trained := run.record["data"].get("train"):
         facts[f"The rows of {run.config.train}", identity] = trained["digest"]
     metrics = {digest: e.metrics for digest, e in run.evaluations.items()}
     words = f"The results of {run.config.name} with the seed {run.config.seed}"

@@ -177,20 +177,6 @@ def test_a_tokenizer_that_closes_every_text_is_kept_from_it(tokenizer, framing):
     assert not any(2 in ids for ids in asked.asked)
 
 
-def test_a_tokenizer_without_padding_says_so(tokenizer, caplog):
-    model = tiny()
-    LocalModel(model, tokenizer, "tiny")
-    assert "tiny has no padding token; its end token fills up" in caplog.text
-    assert model.generation_config.pad_token_id == 2
-
-    class Endless:
-        pad_token_id = eos_token_id = chat_template = None
-
-    model.generation_config.eos_token_id = None
-    with pytest.raises(ModelError, match="neither a padding token nor an end token"):
-        LocalModel(model, Endless(), "tiny")
-
-
 def test_a_chat_that_cannot_be_written_is_refused(tokenizer):
     model = tiny()
     with pytest.raises(UsageError, match="tiny has no chat template"):

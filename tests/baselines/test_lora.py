@@ -81,13 +81,6 @@ def test_the_checkpoint_is_a_plain_model_and_that_of_the_test(config, tiny_encod
     assert run.config.options.lora_rank == 4
 
 
-@pytest.mark.slow
-def test_adapters_learn(config, tmp_path):
-    run = execute_run(of_rank(config, 8, 20), tmp_path / "run", Execution())
-    [evaluation] = run.read_json("metrics.json")["evaluations"].values()
-    assert evaluation["metrics"]["nli_report"]["accuracy"] > 0.9
-
-
 def test_before_training_adapters_change_nothing(config):
     plain, adapted = (Encoder(of_rank(config, rank), LABELS) for rank in (None, 4))
     inputs = {"input_ids": torch.tensor([[2, 20, 3, 9, 3]])}

@@ -142,16 +142,6 @@ def test_words_and_their_side_matter(kind):
     assert changed.tolist() == [True, False, False]
 
 
-@pytest.mark.parametrize("kind", KINDS)
-def test_rows_of_padding_alone_are_vectors_of_zeros(kind):
-    model = small(kind)
-    empty = torch.zeros(2, 3, dtype=torch.long)
-    assert torch.equal(
-        model._represent(empty, model.encoders[0]), torch.zeros(2, model.encoders[0].size)
-    )
-    assert torch.isfinite(model(empty, SECOND[:2])).all()
-
-
 def with_vectors(kind, vectors, hidden):
     model = PairClassifier(kind, len(vectors), 2, len(vectors[0]), hidden)
     with torch.no_grad():
@@ -203,28 +193,6 @@ def test_sizes_of_the_paper(kind, size):
     assert model.encoders[0].size == size
     assert model.hidden.in_features == 4 * size
     assert model(FIRST, SECOND).shape == (3, 4)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("kind", KINDS)
-def test_learns_a_toy_set(kind):
-    """Whether the premise has the word of the hypothesis: neither text tells alone."""
-    draw = np.random.default_rng(0)
-    first = torch.from_numpy(draw.integers(2, 8, (64, 3)))
-    second = torch.from_numpy(draw.integers(2, 8, (64, 1)))
-    labels = (first == second).any(dim=1).long()
-    torch.manual_seed(0)
-    model = PairClassifier(kind, n_words=8, n_labels=2, dimension=16, hidden=24)
-    optimizer = torch.optim.Adam(model.parameters(), lr=0.02)
-    for _ in range(150):
-        optimizer.zero_grad()
-        loss = torch.nn.functional.cross_entropy(model(first, second), labels)
-        loss.backward()
-        optimizer.step()
-    accuracy = (model(first, second).argmax(dim=1) == labels).float().mean()
-    assert accuracy > 0.9
-    assert not model.embedding.weight[PADDING_ID].any()
-    assert model.embedding.weight.requires_grad
 
 
 # Word vectors

@@ -18,7 +18,6 @@ from nlihub.baselines.runs.config import HyperParameters
 from nlihub.baselines.runs.data import read_run_rows
 from nlihub.baselines.runs.execute import execute_run
 from nlihub.baselines.systems import probe
-from nlihub.baselines.systems.logistic import label_probabilities
 from nlihub.baselines.systems.probe import INVERSE_PENALTIES, TextEncoder, pair_features
 from nlihub.baselines.training.execution import Execution
 from nlihub.loaders.errors import ModelError, SourceNotFoundError, UsageError
@@ -150,17 +149,6 @@ def test_an_encoder_that_lacks_a_layer_is_refused_and_one_without_a_pooler_is_no
 # ------------------------------------------------------------------------------------ classifier
 
 
-def test_labels_that_no_row_has_are_never_predicted():
-    from sklearn.linear_model import LogisticRegression
-
-    rows = np.random.default_rng(0).standard_normal((40, 8))
-    model = LogisticRegression().fit(rows, 2 * (rows[:, 0] > 0))
-    found = label_probabilities(model, rows, 4)
-    assert (found[:, [1, 3]] == 0).all()
-    assert np.array_equal(found[:, [0, 2]], model.predict_proba(rows))
-    assert label_probabilities(model, rows[:0], 4).shape == (0, 4)
-
-
 @pytest.mark.parametrize("is_easy", [False, True])
 def test_the_penalty_is_that_of_the_best_macro_f1(config, tiny_encoder, tmp_path, is_easy):
     """Of equal ones the strongest, as where every penalty tells the rows apart."""
@@ -219,45 +207,6 @@ def test_a_run_learns_and_says_what_it_did(config, tmp_path):
     )
     assert predictions(run).equals(predictions(execute_run(config, tmp_path / "b", Execution())))
     assert (Path(config.model) / "model.safetensors").read_bytes() == weights
-
-
-@pytest.mark.slow
-def test_the_hypothesis_alone_is_all_that_is_seen(config, tmp_path):
-    """The same predictions, whatever the premises are."""
-    rows = [json.loads(line) for line in Path(config.tests[0]).read_text().splitlines()]
-    changed = tmp_path / "test.jsonl"
-    changed.write_text("\n".join(json.dumps(row | {"premise": "w9"}) for row in rows))
-    for view in ("hypothesis", "pair"):
-        found = [
-            predictions(
-                execute_run(
-                    replace(config, view=view, tests=(test,)),
-                    tmp_path / view / str(number),
-                    Execution(),
-                )
-            )
-            for number, test in enumerate((config.tests[0], str(changed)))
-        ]
-        assert found[0].equals(found[1]) == (view == "hypothesis")
-
-
-@pytest.mark.slow
-def test_an_interrupted_run_does_not_train_again(config, tmp_path, monkeypatch):
-    whole = execute_run(config, tmp_path / "whole", Execution())
-
-    def stop(*_):
-        raise KeyboardInterrupt
-
-    with monkeypatch.context() as patch:
-        patch.setattr(probe.ProbeSystem, "predict", stop)
-        with pytest.raises(KeyboardInterrupt):
-            execute_run(config, tmp_path / "parts", Execution())
-    monkeypatch.setattr(probe, "_fit", stop)
-    parts = execute_run(config, tmp_path / "parts", Execution())
-    assert predictions(parts).equals(predictions(whole))
-    found, expected = (run.read_json("record.json") for run in (parts, whole))
-    for name in ("c", "macro_f1_by_c", "n_train", "n_trained", "n_parameters"):
-        assert found[name] == expected[name]
 
 
 def test_several_seeds_processes_or_epochs_are_refused(config, tmp_path, monkeypatch):

@@ -4,14 +4,9 @@ import contextlib
 import dataclasses
 import json
 import re
-import signal
-import subprocess
-import sys
 import threading
 import time
 from collections import Counter
-from datetime import UTC, datetime, timedelta
-from email.utils import format_datetime
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pyarrow as pa
@@ -371,11 +366,6 @@ def test_damaged_answers_are_refused(tmp_path):
             ask(file)
 
 
-def test_half_a_character_becomes_a_question_mark(tmp_path):
-    table = ask(tmp_path / "answers.jsonl", Oracle(says="2. Reasoning \ud83d"))
-    assert set(table["answer"].to_pylist()) == {"2. Reasoning ?"}
-
-
 def test_malformed_rows_are_refused(tmp_path):
     for rows, message in (
         (asked_rows().drop_columns("hypothesis"), "lacks the columns hypothesis"),
@@ -512,15 +502,6 @@ def test_a_server_is_asked_greedily(server):
     assert server.seen[-1][1] == {"messages": CHATS["id 0"], **changed}
 
 
-@pytest.mark.parametrize("n_concurrent", [1, 3])
-def test_the_result_does_not_depend_on_concurrency(server, tmp_path, n_concurrent):
-    rows = asked_rows(SAID * 3)
-    server.delay_s = 0.02
-    table = ask(tmp_path / "a", client(server, n_concurrent=n_concurrent), rows)
-    assert table.equals(ask(tmp_path / "b", rows=rows))
-    assert server.n_most == n_concurrent or 1 < server.n_most < n_concurrent
-
-
 @pytest.mark.parametrize(
     "trouble",
     [
@@ -541,22 +522,11 @@ def test_passing_trouble_passes(server, trouble):
     assert len(server.seen) == 6
 
 
-@pytest.mark.slow
-def test_the_wait_that_the_server_asks_for_is_kept(server):
-    when = datetime.now(UTC) + timedelta(seconds=3)
-    server.script = [
-        fails(429, b"", Retry_After=header) for header in ("1", format_datetime(when, usegmt=True))
-    ]
-    dict(client(server).answers(ONE))
-    first, second, third = server.times
-    assert second - first > 0.9 and third - second > 0.9
-
-
-def test_waits_grow_and_a_silent_server_is_given_up(server):
-    server.script = [fails(500)] * 2
+def test_waits_are_kept_and_a_silent_server_is_given_up(server):
+    server.script = [fails(500), fails(429, b"", Retry_After="1")]
     dict(client(server, first_wait_s=0.2).answers(ONE))
     first, second, third = server.times
-    assert second - first >= 0.1 and third - second >= 0.2
+    assert 0.1 <= second - first < 0.9 <= third - second
     server.script = [hangs] * 2
     begun = time.monotonic()
     with pytest.raises(ServerError, match=r"2 times: .*timed out"):
@@ -665,35 +635,12 @@ def test_wrong_addresses_are_refused_and_secrets_in_them_unseen():
             ChatServer(url, "tiny")
 
 
-@pytest.mark.slow
-def test_an_interrupt_ends_promptly(server, tmp_path):
+def test_asking_ends_at_once_though_answers_are_under_way(server):
+    """As at an interrupt; and as many questions are under way as may be."""
     server.script = [fails(200, completion("2")), *[hangs] * 50]
-    code = (
-        "import signal, sys, pathlib, pyarrow as pa\n"
-        # Where the tests run in the background, programs are started to ignore interrupts.
-        "signal.signal(signal.SIGINT, signal.default_int_handler)\n"
-        "from nlihub.baselines.systems.prompting.ask import ask_model\n"
-        "from nlihub.baselines.systems.prompting.prompts import get_prompt\n"
-        "from nlihub.baselines.systems.prompting.server import ChatServer\n"
-        "texts = [str(number) for number in range(20)]\n"
-        "rows = pa.table({'id': texts, 'premise': texts, 'hypothesis': texts})\n"
-        "prompt = get_prompt('p1', ['not_entailment', 'entailment'])\n"
-        "ask_model(rows, ChatServer(sys.argv[1], 'tiny'), prompt, (), pathlib.Path(sys.argv[2]))\n"
-    )
-    file = tmp_path / "answers.jsonl"
-    process = subprocess.Popen(
-        [sys.executable, "-c", code, server.url, file], stderr=subprocess.PIPE, text=True
-    )
-    try:
-        deadline = time.monotonic() + 60
-        while len(server.seen) < 9 and time.monotonic() < deadline:
-            time.sleep(0.05)
-        begun = time.monotonic()
-        process.send_signal(signal.SIGINT)
-        _, errors = process.communicate(timeout=30)
-    finally:
-        process.kill()
-    assert time.monotonic() - begun < 10
-    assert process.returncode == -signal.SIGINT, errors
-    assert "KeyboardInterrupt" in errors
-    assert len(file.read_text().splitlines()) == 1
+    begun = time.monotonic()
+    answers = client(server, n_concurrent=3).answers(CHATS)
+    assert next(answers)[1] == "2"
+    answers.close()
+    assert time.monotonic() - begun < 4
+    assert 1 <= server.n_most <= 3

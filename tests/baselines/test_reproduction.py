@@ -12,8 +12,6 @@ from command_line import leaf_commands
 from command_line import run_command as run
 from conftest import SHARED
 from made_up_runs import make_gold, preset, write_run
-from nlihub.baselines.evaluation.gold import GoldRows
-from nlihub.baselines.evaluation.scoring import score_predictions
 from nlihub.baselines.presets import PRESETS
 from nlihub.baselines.reports.published import LATER_PAPERS, published_results, split_source
 from nlihub.baselines.reproduction import inputs
@@ -23,7 +21,6 @@ from nlihub.baselines.runs.folder import RECORD
 from nlihub.builders.annotation.batch import BATCH_FILE, Batch
 from nlihub.builders.annotation.questions import ERROR
 from nlihub.builders.bionli import BioNLI
-from nlihub.builders.scinli import SciNLI
 from nlihub.builders.spacenli import SpaceNLI
 from nlihub.loaders.errors import (
     MissingExtraError,
@@ -306,17 +303,6 @@ def test_files_of_one_name_stay_apart(patterns, tmp_path):
         shutil.copy(folder / "plain.parquet", file)
     found = nlihub.reproduce("spacenli/table-4", sources=version, predictions=files)
     assert [row[1] for row in found["tables"][0]["rows"][-2:]] == list(map(str, files))
-
-
-def test_rows_from_papers_have_no_groups_to_map(tmp_path):
-    rows = [{"label": label} for label in SciNLI.SPEC.labels]
-    version = build_rows(tmp_path, SciNLI.SPEC, {"test": rows})
-    table = pa.table({"prediction": list(SciNLI.SPEC.labels)})
-    for label in SciNLI.SPEC.labels:
-        table = table.append_column(f"probability_{label}", pa.array([0.25] * 4))
-    gold_rows = GoldRows.of_version(version, None, "test")
-    found = score_predictions(gold_rows, table, metrics=["nli_report", "cartography"])
-    assert list(found) == ["nli_report"]
 
 
 @pytest.mark.parametrize(

@@ -28,9 +28,8 @@ import torch
 from accelerate.state import AcceleratorState
 from datasets import ClassLabel, Features, Value
 from nlihub.baselines.evaluation.gold import align_labels
-from nlihub.baselines.runs.config import HyperParameters, RunConfig
+from nlihub.baselines.runs.config import HyperParameters
 from nlihub.baselines.runs.data import read_run_rows
-from nlihub.baselines.runs.execute import execute_run
 from nlihub.baselines.runs.folder import RunFolder
 from nlihub.baselines.training import loop
 from nlihub.baselines.training.batches import EncodedRows, training_batches
@@ -579,13 +578,12 @@ def test_what_a_ruinous_step_leaves_is_not_kept(
     assert differ_by(weights_in(RunFolder(tmp_path).checkpoint), expected) < 1e-5
 
 
-# ------------------------------------------------------------------------------------- whole runs
+# ------------------------------------------------------------------------------------------ labels
 
 #: No dataset's labels, so that a file of names leaves their order open. Sorted by name they are in
 #: an order that its own inverse is not.
 NAMES = ("beta", "gamma", "delta", "alpha")
 TURNED = (*NAMES[1:], NAMES[0])
-RUN = HyperParameters(learning_rate=3e-3, batch_size=16, max_epochs=2, patience=None, max_length=32)
 
 
 def write_set(path: Path, n_rows: int, start: int, order: Sequence[str] | None) -> str:
@@ -599,42 +597,6 @@ def write_set(path: Path, n_rows: int, start: int, order: Sequence[str] | None) 
     rows = [row | {"label": order.index(row["label"])} for row in rows]
     pq.write_table(pa.Table.from_pylist(rows, schema=features.arrow_schema), path)
     return str(path)
-
-
-@pytest.mark.parametrize(
-    "orders",
-    [
-        {"train": None, "test": TURNED},
-        pytest.param({"validation": TURNED, "test": None}, marks=pytest.mark.slow),
-    ],
-    ids=str,
-)
-def test_labels_are_mapped_by_name(
-    orders: dict[str, Sequence[str] | None], tiny_encoder: Path, tmp_path: Path
-) -> None:
-    """Whatever order the labels of a file have, the run is the same."""
-    runs = []
-    for name, own in (("plain", {}), ("turned", orders)):
-        (tmp_path / name).mkdir()
-        starts = {"train": (48, 0), "validation": (30, 500), "test": (30, 700)}
-        files = {
-            what: write_set(tmp_path / name / f"{what}.parquet", *rows, own.get(what, NAMES))
-            for what, rows in starts.items()
-        }
-        tests = (files.pop("test"),)
-        config = RunConfig("x", "encoder", tests, str(tiny_encoder), options=RUN, **files)
-        runs.append(execute_run(config, tmp_path / name / "run", Execution(on_cpu=True)))
-    expected, found = runs
-    logs = [[(entry["loss"], entry["validation"]) for entry in log_of(run.path)] for run in runs]
-    assert logs[0] == logs[1]
-    for name in ("predictions/test.parquet", "dynamics.parquet"):
-        assert pq.read_table(found.path / name).equals(pq.read_table(expected.path / name))
-    reports = [
-        run.read_json("metrics.json")["evaluations"]["test"]["metrics"]["nli_report"]
-        for run in runs
-    ]
-    assert reports[0]["accuracy"] == reports[1]["accuracy"]
-    assert reports[0]["macro_f1"] == pytest.approx(reports[1]["macro_f1"])
 
 
 def test_rows_keep_the_names_of_their_labels(tmp_path: Path) -> None:

@@ -277,14 +277,12 @@ def _read_lm_eval(path: Path) -> HarnessLog:
         for line in file:
             sample = parse_json(line)
             doc, answers = sample["doc"], sample["filtered_resps"]
+            # What was judged: were it another row's, its label or group would not be this row's.
             _, label, prediction, group = sample[sample["metrics"][0]]
-            if (label, group) != (doc["label"], doc["group"]):
-                raise ValueError(f"the row {doc['id']} was judged as one of the group {group}")
-            row = _Row(doc, doc["id"], label, group, prediction)
-            if answers and isinstance(answers[0], str):
-                rows.append(replace(row, answer=answers[0]))
-            else:
-                rows.append(replace(row, likelihoods=[answer[0] for answer in answers]))
+            is_text = bool(answers) and isinstance(answers[0], str)
+            answer = answers[0] if is_text else None
+            likelihoods = None if is_text else [answer[0] for answer in answers]
+            rows.append(_Row(doc, doc["id"], label, group, prediction, answer, likelihoods))
     task, _, date = path.stem.removeprefix("samples_").rpartition("_")
     beside = path.with_name(f"results_{date}.json")
     if not beside.is_file():
@@ -309,16 +307,15 @@ def _read_lighteval(path: Path) -> HarnessLog:
     table = pq.ParquetFile(path).read(["doc", "metric", "model_response"]).to_pylist()
     for row in table:
         about, response = row["doc"]["specific"], row["model_response"]
-        judged, likelihoods = row["metric"]["judged"], response["logprobs"]
-        if (judged["id"], judged["group"]) != (about["id"], about["group"]):
+        judged, likelihoods = row["metric"]["judged"], response["logprobs"] or None
+        if judged["id"] != about["id"]:
             raise ValueError(f"the row {about['id']} was judged as {judged['id']}")
         # Where a call fails, lighteval goes on with an empty text.
         texts = response.get("text_post_processed") or response["text"] or []
-        has_failed = not likelihoods and not any(response["text"] or [])
-        read = _Row(about, about["id"], judged["reference"], about["group"], judged["prediction"])
+        has_failed = likelihoods is None and not any(response["text"] or [])
         answer = None if likelihoods or has_failed else texts[0]
-        read = replace(read, answer=answer, likelihoods=likelihoods or None)
-        rows.append(replace(read, has_failed=has_failed))
+        facts = about["id"], judged["reference"], judged["group"], judged["prediction"]
+        rows.append(_Row(about, *facts, answer, likelihoods, has_failed))
     results = _results_of_lighteval(path)
     n_asked = None if results is None else results["config_general"]["max_samples"]
     if n_asked is not None and len(rows) < n_asked:

@@ -214,14 +214,11 @@ def _warnings(collection: RunCollection) -> list[str]:
 def _show_provenance(collection: RunCollection) -> list[str]:
     """Report the runs and rows that a report was made from, and what was left out."""
     runs = [[f"`{run.place}`", name, str(run.config.seed)] for name, run in collection.runs]
-    left_out, repeated = (
-        [f"`{p}`" for p in c] for c in (collection.unfinished, collection.repeated)
-    )
+    left_out = [f"`{place}`" for place in collection.unfinished]
     return [
         Table("", ["run", "system", "seed"], runs).as_markdown(),
         _data_table(collection).as_markdown(),
         *_list("Left out, because they are still at work or were broken off:", left_out),
-        *_list("Counted once, because they repeat another run:", repeated),
     ]
 
 

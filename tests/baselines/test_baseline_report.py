@@ -235,7 +235,8 @@ def test_runs_of_one_system_differ_in_their_seed_and_in_the_order_of_tests(small
     assert [len(system.runs) for system in twice.systems] == [3, 1]
     assert twice.systems[0].runs[0].place == "runs/bert/1"
     shutil.copytree(small / "tiny", small / "copy")
-    assert collect_runs([small]).repeated == ["tiny"]  # the other comes first
+    with pytest.raises(UsageError, match=r"tiny repeats the run .*copy\. Report on one"):
+        collect_runs([small])
     golds = {"scinli": GOLD, "mscinli": make_gold("mscinli", "default", 40)}
     write_run(tmp_path / "two/a", preset("scinli-bert", seed=1), golds)
     write_run(tmp_path / "two/b", preset("scinli-bert", seed=2), dict(reversed(golds.items())))
@@ -291,11 +292,6 @@ def train_on_others(run):
         edit(run.parent / f"bert/{seed}/record.json", data={"train": {"digest": digest}})
 
 
-def repeat_with_another_result(run):
-    config = RunConfig("tiny", "zero-shot", ("x",))
-    write_run(run.parent / "copy", config, {"scinli": GOLD}, 0.9)
-
-
 def end_none(run):
     for path in run.parent.rglob("record.json"):
         edit(path, status="running")
@@ -322,7 +318,6 @@ def end_none(run):
         ),
         (write(PREDICTIONS, "no Parquet"), PredictionsError, "Parquet magic bytes not found"),
         (train_on_others, UsageError, r"of scinli are not the same in \S+1 and \S+2"),
-        (repeat_with_another_result, UsageError, r"tiny with the seed 1 are not the same in"),
         (
             lambda run: edit_evaluation(
                 run / "metrics.json", dataset={**GOLD.description, "digest": "sha256:other"}

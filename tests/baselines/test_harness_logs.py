@@ -333,14 +333,14 @@ def test_a_log_of_inspect_that_contradicts_itself_is_refused(log, status, change
         read_log(path)
 
 
-def test_a_row_that_was_judged_as_another_is_refused(version, log):
+def test_a_row_that_was_judged_as_another_is_refused(small, version, log):
     def swap(number, row):
         row["doc"] = docs[1 - number]
 
     path = log(lm_eval_log, [version[0], version[-1]])
     docs = [json.loads(line)["doc"] for line in path.read_text().splitlines()]
-    with pytest.raises(PredictionsError, match="was judged as one of the group"):
-        read_log(edit(path, swap))
+    with pytest.raises(PredictionsError, match="has not the label or group of the dataset"):
+        nlihub.score(edit(path, swap), str(small))
 
     def rename(number, row):
         row["metric"]["judged"]["id"] = version[1 - number]["id"]

@@ -79,7 +79,7 @@ def report_command(
         runs: Folders of runs, at any depth.
         output: Folder of the report.
     """
-    from ..baselines import report
+    from ..baselines.reports.write import report
 
     found = report(runs, output)
     answer(found, as_json, lambda: str(output / "report.md"))

@@ -206,7 +206,7 @@ def quick_command(
         rows: Number of test rows per dataset.
         cpu: Compute on the CPU, even if there is a GPU.
     """
-    from ..baselines import quick
+    from ..baselines.quick_look import quick
     from ..loaders.errors import needs_extra
 
     if pretrained.model is None:

@@ -130,8 +130,9 @@ def _choose_rows(
     fair = gold.rows.take(interleave(gold.rows)[:n_rows])
     if method == "probe":
         split = "train" if "train" in spec.configs[config].splits else "validation"
-        train = {"train": f"{dataset}/{config}:{split}", "n_rows": _N_TRAIN}
-        learned = read_run_rows(train["train"], split, sources).rows
+        pool = f"{dataset}/{config}:{split}"
+        train = {"train": pool, "n_rows": _N_TRAIN}
+        learned = read_run_rows(pool, split, sources).rows
         known, groups = set(learned["group"].drop_null().to_pylist()), fair["group"].to_pylist()
         facts = {
             "n_train": min(len(learned), _N_TRAIN),

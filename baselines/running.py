@@ -5,6 +5,7 @@ import os
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from importlib import import_module
 from pathlib import PurePosixPath
 from typing import Any
 
@@ -52,7 +53,7 @@ def run(
     compiled: bool | None = None,
     on_cpu: bool = False,
     num_proc: int = 1,
-    trackers: Sequence[str] = (),
+    tensorboard: bool = False,
     tell: Tell = silent,
 ) -> list[dict[str, Any]]:
     """Train and test a system, once for each seed.
@@ -79,8 +80,8 @@ def run(
             long enough to gain from it.
         on_cpu: Whether to compute on the CPU even if there is a GPU.
         num_proc: Processes that compute the features of the lexicalized classifier, from 1.
-        trackers: Trackers of experiments that get loss and scores, each installed by itself:
-            ``tensorboard``, ``wandb``, ``mlflow``.
+        tensorboard: Whether to write loss and scores for TensorBoard, below ``tracking`` in the
+            folder of each run.
         tell: Receives progress messages.
 
     Returns:
@@ -95,7 +96,7 @@ def run(
         OutputError: A folder belongs to another run, or another process is using it.
         ModelError: The model does not fit the task.
         TrainingError: Training failed, for example for lack of memory.
-        MissingExtraError: ``nlihub[baselines]`` is not installed.
+        MissingExtraError: ``nlihub[baselines]`` or ``nlihub[tracking]`` is not installed.
     """
     config, known_seeds, known_shots = _config_of(baseline)
     config = replace(_with_absolute_paths(config), reference=config.reference or reference)
@@ -105,11 +106,13 @@ def run(
         shots if shots is not None else known_shots,
         analysis,
     )
+    if tensorboard:
+        with needs_extra("tracking", "TensorBoard"):
+            import_module("tensorboard")
     with needs_extra("baselines", "A baseline"):
-        from .runs.execute import check_trackers, execute_run, with_hyperparameters
+        from .runs.execute import execute_run, with_hyperparameters
         from .training.execution import Execution
 
-        check_trackers(trackers)
         chosen = Execution(
             micro_batch,
             precision,
@@ -117,7 +120,7 @@ def run(
             config.reference,
             on_cpu,
             num_proc,
-            tuple(trackers),
+            tensorboard,
         )
         target, sources = local_path(output), local_path(folder) if folder is not None else None
         places = [(target / part.folder, part.config) for part in planned]

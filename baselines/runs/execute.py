@@ -3,19 +3,20 @@
 import dataclasses
 import datetime
 import importlib.metadata
+import json
 import os
 import platform
 import subprocess
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
+from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ...loaders.errors import OutputError, SchemaError, UnknownNameError, UsageError
+from ...loaders.errors import OutputError, SchemaError, UsageError
 from ...loaders.hashing import hash_file
 from ...loaders.paths import local_path
 from ...loaders.progress import Tell, kept_when_interrupted, silent
@@ -50,13 +51,6 @@ _PACKAGES = (
     "nltk",
     "HanTa",
 )
-
-
-#: The trackers, by the names that ``accelerate`` has for them.
-TRACKERS = ("tensorboard", "wandb", "mlflow")
-
-#: Takes numbers by name, and the epoch that they are of.
-Send = Callable[[Mapping[str, float], int], None]
 
 
 def execute_run(
@@ -187,6 +181,7 @@ class _TestSet:
 class _Run:
     train: GoldRows | None = None
     validation: GoldRows | None = None
+    writer: Any = None  # of TensorBoard
 
     def __init__(
         self,
@@ -208,9 +203,7 @@ class _Run:
         if self.is_main:
             self._begin_record()
         system = make_system(self.config, self.labels, self.folder, self.execution, self.tell)
-        names = self.execution.trackers if self.is_main else ()
-        with _track(names, self.config, self.folder.path) as send:
-            facts = self._train_and_test(system, send)
+        facts = self._train_and_test(system)
         self.execution.accelerator.wait_for_everyone()
         if self.is_main:
             dynamics = facts.pop("dynamics", None)
@@ -260,26 +253,31 @@ class _Run:
         shown.append(f"{sum(len(rows.rows) for rows in tests):,} rows to test")
         self.tell(f"{self.folder.path}: {config.name}, {', '.join(shown)}")
 
-    def _train_and_test(self, system: "System", send: Send) -> dict[str, Any]:
+    def _train_and_test(self, system: "System") -> dict[str, Any]:
         """Train the system, and test it on every set; return the facts of its training."""
+        if self.execution.tensorboard and self.is_main:
+            from torch.utils.tensorboard import SummaryWriter
 
-        def track(entry: Mapping[str, Any]) -> None:
-            scores = {f"validation/{k}": v for k, v in (entry["validation"] or {}).items()}
-            send({"loss": entry["loss"], **scores}, entry["epoch"])
-
-        self.folder.on_log = track
+            self.writer = SummaryWriter(str(self.folder.path / "tracking"))
+            self.writer.add_text("config", json.dumps(self.config.as_json(), indent=2))
+            self.folder.on_log = self._track_epoch
         facts = dict(system.fit(self.train, self.validation)) if self.train is not None else {}
         self.folder.is_trained = True
         for test in self.tests:
             self._test(system, test, facts.get("best_epoch"))
-        if self.is_main:
-            scores = {
-                f"{key}/{score}": found["metrics"]["nli_report"][score]
-                for key, found in self._evaluations().items()
-                for score in ("macro_f1", "accuracy")
-            }
-            send(scores, facts.get("best_epoch") or 0)
+        if self.writer is not None:
+            for key, found in self._evaluations().items():
+                self._track(key, found["metrics"]["nli_report"], facts.get("best_epoch") or 0)
+            self.writer.close()
         return facts
+
+    def _track_epoch(self, entry: Mapping[str, Any]) -> None:
+        self.writer.add_scalar("loss", entry["loss"], entry["epoch"])
+        self._track("validation", entry["validation"] or {}, entry["epoch"])
+
+    def _track(self, what: str, scores: Mapping[str, Any], epoch: int) -> None:
+        for name in {"macro_f1", "accuracy"} & scores.keys():
+            self.writer.add_scalar(f"{what}/{name}", scores[name], epoch)
 
     def _check_labels(self, train: GoldRows) -> None:
         """Refuse training rows of one label, and say which labels have no training rows."""
@@ -455,61 +453,6 @@ def _hardware() -> dict[str, Any]:
         gpus = [torch.cuda.get_device_name(index) for index in range(torch.cuda.device_count())]
         found |= {"gpus": gpus, "cuda": torch.version.cuda}
     return found
-
-
-def check_trackers(names: Sequence[str]) -> None:
-    """Check that trackers are known and installed.
-
-    Raises:
-        UnknownNameError: There is no such tracker.
-        UsageError: One is not installed.
-    """
-    from accelerate.tracking import get_available_trackers
-
-    installed = [str(name) for name in get_available_trackers()]
-    for name in names:
-        if name not in TRACKERS:
-            raise UnknownNameError.of("tracker", name, TRACKERS)
-        if name not in installed:
-            raise UsageError(f"{name} is not installed: pip install {name}")
-
-
-@contextmanager
-def _track(names: Sequence[str], config: RunConfig, folder: Path) -> Iterator[Send]:
-    """Yield a function that sends numbers to trackers, open while a block runs.
-
-    TensorBoard writes below ``tracking`` in the run's folder. Weights & Biases and MLflow send to
-    where their own settings say, as runs of the project ``nlihub``.
-    """
-    from accelerate.tracking import MLflowTracker, TensorBoardTracker, WandBTracker
-
-    run = f"{config.name}, seed {config.seed}"
-    kinds: dict[str, Callable[[], Any]] = {
-        "tensorboard": lambda: TensorBoardTracker("tracking", folder),
-        "wandb": lambda: WandBTracker("nlihub", name=run, dir=str(folder)),
-        "mlflow": lambda: MLflowTracker(experiment_name="nlihub", run_name=run),
-    }
-    values = config.as_json()
-    values |= values.pop("options")
-    plain = {  # as every tracker takes them
-        name: value if isinstance(value, int | float | str) else str(value)
-        for name, value in values.items()
-        if value is not None
-    }
-    trackers = [kinds[name]() for name in names]
-    for tracker in trackers:
-        tracker.start()
-        tracker.store_init_configuration(plain)
-
-    def send(values: Mapping[str, float], epoch: int) -> None:
-        for tracker in trackers:
-            tracker.log(dict(values), step=epoch)
-
-    try:
-        yield send
-    finally:
-        for tracker in trackers:
-            tracker.finish()
 
 
 class System(Protocol):

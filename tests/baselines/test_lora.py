@@ -14,7 +14,6 @@ pytest.importorskip("peft", reason="the extra 'baselines' is not installed")
 import torch
 import transformers
 from command_line import run_command
-from nlihub.baselines.runs.config import choose_hyperparameters
 from nlihub.baselines.runs.data import read_run_rows
 from nlihub.baselines.runs.execute import execute_run
 from nlihub.baselines.runs.folder import RunFolder
@@ -215,17 +214,6 @@ def test_without_peft_the_extra_is_named(config, tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "peft", None)
     with pytest.raises(MissingExtraError, match=r"LoRA needs peft.*'nlihub\[baselines\]'"):
         execute_run(config, tmp_path / "run", Execution())
-
-
-@pytest.mark.parametrize(("n_parameters", "rate"), [(22_700_000, 1e-3), (355_000_000, 1e-4)])
-def test_adapters_take_a_higher_rate(n_parameters, rate):
-    full, adapters = (
-        choose_hyperparameters(2_000, n_parameters, None, {"lora_rank": rank}) for rank in (None, 8)
-    )
-    assert adapters["learning_rate"] == rate == 10 * full["learning_rate"]
-    assert adapters == {**full, "learning_rate": rate}
-    small = choose_hyperparameters(2_000, 1_000, None, {"lora_rank": 8})
-    assert small["learning_rate"] == 1e-3
 
 
 def test_the_command_trains_adapters(tiny_encoder, tiny_rows, tmp_path):

@@ -17,7 +17,6 @@ from command_line import run_command
 from nlihub.baselines.runs.config import HyperParameters
 from nlihub.baselines.runs.data import read_run_rows
 from nlihub.baselines.runs.execute import execute_run
-from nlihub.baselines.systems import probe
 from nlihub.baselines.systems.probe import INVERSE_PENALTIES, TextEncoder, pair_features
 from nlihub.baselines.training.execution import Execution
 from nlihub.loaders.errors import ModelError, SourceNotFoundError, UsageError
@@ -103,21 +102,6 @@ def test_a_text_without_tokens_is_zero(tmp_path):
     empty, other = TextEncoder(str(folder), None, Execution()).encode(["", "w1 w2"])
     assert (empty == 0).all()
     assert np.allclose(other, encode_one_by_one(folder, ["w1 w2"])[0], atol=1e-5)
-
-
-def test_each_distinct_text_is_encoded_once(tiny_encoder, monkeypatch):
-    real, seen = probe.apply_model, []
-
-    def counted(model, rows, *arguments):
-        seen.append(len(rows))
-        return real(model, rows, *arguments)
-
-    monkeypatch.setattr(probe, "apply_model", counted)
-    encoder = TextEncoder(str(tiny_encoder), None, Execution())
-    first = encoder.encode(TEXTS)
-    again = encoder.encode([*TEXTS[::-1], "w20"])
-    assert seen == [4, 1]
-    assert np.array_equal(again[:-1], first[::-1])
 
 
 def test_texts_that_are_too_long_are_cut_and_counted(config, tmp_path):

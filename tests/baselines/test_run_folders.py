@@ -266,16 +266,6 @@ def test_two_test_sets_of_one_name_are_refused(config, tmp_path):
         execute_run(replace(config, tests=tests), tmp_path / "run", Execution())
 
 
-@pytest.mark.parametrize("method", ["lexicalized", "prompt"])
-def test_what_one_process_does_is_not_done_by_several(config, tmp_path, monkeypatch, method):
-    from accelerate import Accelerator
-
-    monkeypatch.setattr(Accelerator, "num_processes", 2)
-    settings = {"lexicalized": {"train": config.train}, "prompt": {"model": "m"}}[method]
-    with pytest.raises(UsageError, match=f"{method} runs in one process"):
-        execute_run(RunConfig("x", method, config.tests, **settings), tmp_path / "r", Execution())
-
-
 def test_folders_of_others_are_refused(config, tmp_path):
     (tmp_path / "mine").mkdir()
     (tmp_path / "mine" / "thesis.txt").write_text("x")

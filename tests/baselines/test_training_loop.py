@@ -6,10 +6,6 @@ ways.
 """
 
 import json
-import os
-import re
-import subprocess
-import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
@@ -35,7 +31,6 @@ from nlihub.baselines.training import loop
 from nlihub.baselines.training.batches import EncodedRows, training_batches
 from nlihub.baselines.training.execution import Execution
 from nlihub.baselines.training.loop import Training
-from nlihub.loaders import progress
 from nlihub.loaders.errors import TrainingError, UsageError
 from tiny_models import write_rows
 
@@ -375,23 +370,6 @@ def test_training_that_was_over_is_not_done_again(tmp_path: Path) -> None:
     assert_as_plain(tmp_path, fitted, trainable.model, plain_loop(FULL))
 
 
-def test_each_batch_is_shown_with_the_loss_so_far(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    """Off a terminal, where lines are written from time to time; here after each batch."""
-    monkeypatch.setattr(progress, "_EVERY_S", 0.0)
-    breaks_off_in(tmp_path, 10)
-    capsys.readouterr()
-    train(tmp_path)
-    lines = [line for line in capsys.readouterr().err.splitlines() if "epoch" in line]
-    first = r"nlihub: epoch 2 of 3: 7 of 36 pairs, [\d,.]+ a second, loss [\d.]+, \d+ s left"
-    assert re.fullmatch(first, lines[0])  # the state was kept at the end of the first
-    assert [line.split(":")[1] for line in lines] == [" epoch 2 of 3"] * 6 + [" epoch 3 of 3"] * 6
-    assert "36 of 36 pairs" in lines[-1]
-    shown = float(re.search(r"loss ([\d.]+)", lines[-1])[1])  # type: ignore[index]
-    assert shown == pytest.approx(plain_loop(PLAIN).losses[2], abs=1e-3)
-
-
 @pytest.mark.parametrize(("rate", "has_learned"), [(0.02, True), (1e-6, False)])
 def test_a_loss_like_that_of_guessing_is_told(
     tmp_path: Path, rate: float, has_learned: bool
@@ -429,45 +407,6 @@ def test_a_damaged_state_is_named(tmp_path: Path) -> None:
     (tmp_path / "resume.pt").write_bytes(b"PK\x03\x04 torn")
     with pytest.raises(UsageError, match=r"resume\.pt is damaged"):
         train(tmp_path)
-
-
-SCRIPT = """
-import os
-import sys
-from pathlib import Path
-
-import numpy as np
-from test_training_loop import FULL, train
-
-path = Path(sys.argv[1])
-fitted, _ = train(path, FULL, micro_batch=3)
-kept = {name: fitted[name] for name in ("best_epoch", "n_epochs", "dynamics")}
-np.savez(path / f"{os.environ['RANK']}.npz", **kept)
-"""
-
-
-@pytest.mark.slow
-def test_training_in_two_processes_is_that_of_the_plain_loop(tmp_path: Path) -> None:
-    """Seven rows are four and three; of one row there is none for the second process."""
-    script = tmp_path / "train.py"
-    script.write_text(SCRIPT)
-    launcher = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc_per_node=2"]
-    folders = [Path(__file__).parent, Path(__file__).parents[1]]
-    here = [*map(str, folders), *filter(None, [os.environ.get("PYTHONPATH")])]
-    run = tmp_path / "run"
-    run.mkdir()
-    subprocess.run(
-        [*launcher, str(script), str(run)],
-        check=True,
-        capture_output=True,
-        env=os.environ | {"OMP_NUM_THREADS": "1", "PYTHONPATH": os.pathsep.join(here)},
-    )
-    model = Small(1)
-    model.load_state_dict(weights_in(RunFolder(run).checkpoint))
-    for rank in range(2):
-        with np.load(run / f"{rank}.npz") as found:
-            values = {name: value if value.ndim else value.item() for name, value in found.items()}
-        assert_as_plain(run, values, model, plain_loop(FULL))
 
 
 # ----------------------------------------------------------------------------------- the best epoch

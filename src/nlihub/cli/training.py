@@ -182,8 +182,8 @@ class Computing(Device):
     """Pairs in memory at once; affects only rounding and dropout."""
     compiled: Annotated[bool | None, Parameter(name="--compile", negative=None)] = None
     """Compile the model; by default, for long training on a GPU."""
-    trackers: Annotated[Names, Parameter(name="--track")] = ()
-    """Log to tensorboard, wandb or mlflow."""
+    tensorboard: bool = False
+    """Write loss and scores for TensorBoard."""
     no_checkpoint: bool = False
     """Delete trained models when a run is done."""
 

@@ -326,7 +326,7 @@ def align_labels(rows: GoldRows, labels: tuple[str, ...], what: str) -> GoldRows
     ):
         raise SchemaError(
             f"{rows.description['name']} ({what}) has the labels {', '.join(rows.labels)}; "
-            f"expected {', '.join(labels)}.{_first_with_others(rows, labels)}"
+            f"expected {', '.join(labels)}."
         )
     order = np.array([labels.index(label) for label in rows.labels])
     ids = pa.chunked_array([order[rows.rows["label"].to_numpy()]])
@@ -334,15 +334,6 @@ def align_labels(rows: GoldRows, labels: tuple[str, ...], what: str) -> GoldRows
     return replace(
         rows, rows=rows.rows.set_column(position, "label", ids), labels=labels, has_label_ids=True
     )
-
-
-def _first_with_others(rows: GoldRows, labels: tuple[str, ...]) -> str:
-    ids = [id_ for id_, label in enumerate(rows.labels) if label not in labels]
-    found = rows.rows.filter(pc.is_in(rows.rows["label"], pa.array(ids, rows.rows["label"].type)))
-    if not len(found):
-        return ""
-    first = found.slice(0, 1).to_pylist()[0]
-    return f" The first other label is {rows.labels[first['label']]}, in row {first['id']}."
 
 
 def interleave(rows: pa.Table) -> npt.NDArray[np.int64]:

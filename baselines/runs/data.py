@@ -111,18 +111,16 @@ def draw_few_shot_rows(rows: GoldRows, n_shots: int, seed: int) -> GoldRows:
             f"{rows.description['name']}: {table['group'].null_count} rows have no group; few "
             "shots are drawn from each group."
         )
-    groups = table["group"].combine_chunks().dictionary_encode()
-    codes = groups.indices.to_numpy()
-    by_group = np.lexsort((_keys(table, seed), codes))
-    starts = np.searchsorted(codes[by_group], np.arange(len(groups.dictionary)))
-    sizes = np.bincount(codes, minlength=len(groups.dictionary))
+    by_key = np.argsort(_keys(table, seed), kind="stable")
+    groups = table["group"].to_pandas()
+    sizes = groups.value_counts(sort=False)
     if len(sizes) and sizes.min() < n_shots:
-        least = groups.dictionary[int(sizes.argmin())].as_py()
         raise UsageError(
-            f"Expected at least {n_shots} rows in every group to draw shots from; {least} has "
-            f"{sizes.min()} rows. Ask for fewer shots."
+            f"Expected at least {n_shots} rows in every group to draw shots from; {sizes.idxmin()} "
+            f"has {sizes.min()} rows. Ask for fewer shots."
         )
-    return _take(rows, by_group[(starts[:, None] + np.arange(n_shots)).ravel()])
+    drawn_before = groups[by_key].groupby(groups[by_key]).cumcount().to_numpy()
+    return _take(rows, by_key[drawn_before < n_shots])
 
 
 def draw_rows(rows: GoldRows, n_rows: int, seed: int) -> GoldRows:

@@ -143,7 +143,6 @@ APART = [
 #: The same, and the tables and macro-F1 that stand beside it.
 BESIDE = [
     ("scinli-roberta", {"seed": 7, "tests": ("x",)}, SCINLI, "SciNLI, Table 6", 0.7806),
-    ("scinli-roberta", {"model": "/models/roberta-base"}, SCINLI, "SciNLI, Table 6", 0.7806),
     ("scinli-roberta", {}, test_set("scinli", 4000, "acl_small"), "SciNLI, Table 6", 0.7806),
     (
         *("scinli-bilstm", {"details": {"vectors": "glove.txt"}}, SCINLI),
@@ -158,10 +157,6 @@ BESIDE = [
     ("mscinli-roberta", part("hard", 1 / 3), MSCINLI, "MSciNLI, Table 7", 0.3411),
     ("mscinli-bert", {"train": "mscinli/merged_small"}, MSCINLI, "MSciNLI, Table 14", 0.6867),
     ("mscinli-mistral-p1-four-shot", {}, MSCINLI, "MSciNLI, Table 5", 0.4549),
-    (
-        *("bionli-biolinkbert", {"train": "bionli/balanced"}),
-        *(test_set("bionli", 9126, "balanced"), "BioNLI, Table 5", 0.74),
-    ),
     (
         *("mismatched-roberta", {"train": "mscinli"}),
         *(test_set("mismatched", 2400), "MisMatched, Table 4", 0.7538),
@@ -348,12 +343,9 @@ def test_scores_are_means_and_standard_deviations(made, rows, tmp_path):
     values = [100 * found["macro_f1"] for found in reports]
     shown = f"**{statistics.fmean(values):.2f} ± {statistics.stdev(values):.2f}**"
     assert f"| scinli-bert | 3 | {shown} |" in text
-    neutral = [100 * found["per_class"]["neutral"]["f1"] for found in reports]
-    assert f"| **{statistics.fmean(neutral):.2f} ± {statistics.stdev(neutral):.2f}** |" in text
     one = report("tiny")
     assert f"| tiny | 1 | {100 * one['macro_f1']:.2f} | {100 * one['accuracy']:.2f} |" in text
     assert one["macro_f1"] < min(values) / 100  # so that bold is right
-    assert reports[0]["signature"] in text
     assert mean_scores([{"a": 0.5, "b": 0.1}, {"a": 0.75}]).keys() == {"a"}
 
 

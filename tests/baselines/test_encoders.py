@@ -29,8 +29,6 @@ from tiny_models import (
     write_tokenizer,
 )
 
-import nlihub
-
 THREE = ("contradiction", "neutral", "entailment")
 
 
@@ -59,20 +57,6 @@ def zero_shot(model, path, folder, **changes):
     options = HyperParameters(max_length=32)
     settings = RunConfig("z", "zero-shot", (str(path),), str(model), options=options, **changes)
     return execute_run(settings, folder, Execution())
-
-
-@pytest.mark.slow
-def test_real_rows_that_people_labelled_train_an_encoder(
-    config, scinli_human, scinli_release, tmp_path
-):
-    """Of SciNLI 2,000 to train on and 2,000 to compare epochs on; scored on its 4,000 test rows."""
-    config = replace(config, train="scinli/human", validation="scinli/human", tests=("scinli",))
-    found = nlihub.baselines.run(config, tmp_path / "run", folder=scinli_human.parent, on_cpu=True)
-    [[evaluation]] = [list(run["evaluations"].values()) for run in found]
-    assert (evaluation["dataset"]["name"], evaluation["dataset"]["rows"]) == ("scinli", 4000)
-    assert 0.05 < evaluation["metrics"]["nli_report"]["macro_f1"] < 0.6
-    record = json.loads((tmp_path / "run" / "seed-1" / "record.json").read_text())
-    assert record["data"]["train"]["rows"] == 2000
 
 
 # ----------------------------------------------------------------------------------------- heads

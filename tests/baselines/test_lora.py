@@ -20,7 +20,7 @@ from nlihub.baselines.runs.folder import RunFolder
 from nlihub.baselines.systems.encoders import Encoder, add_adapters, merged_weights
 from nlihub.baselines.training.execution import Execution
 from nlihub.baselines.training.loop import Training
-from nlihub.loaders.errors import MissingExtraError, ModelError
+from nlihub.loaders.errors import MissingExtraError
 from safetensors.torch import load_file
 from tiny_models import LABELS, plain_probabilities, probabilities, write_tokenizer
 from tokenizers import pre_tokenizers
@@ -181,12 +181,6 @@ def test_a_line_break_comes_between_texts_that_nothing_else_separates(config, tm
         kept = transformers.AutoTokenizer.from_pretrained(tmp_path / "saved" / folder.name)
         assert kept.decode(ids) == expected
         assert kept("w1", "w2")["input_ids"] == ids.tolist()
-
-
-def test_a_causal_model_without_padding_and_end_of_text_is_refused(config, tmp_path):
-    model = write_causal(tmp_path / "m", eos_token=None)
-    with pytest.raises(ModelError, match="has no padding token"):
-        Encoder(replace(config, model=str(model)), LABELS)
 
 
 def test_of_an_architecture_that_peft_does_not_know_all_linear_layers_are_adapted(tmp_path):

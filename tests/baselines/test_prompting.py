@@ -181,8 +181,7 @@ WORDING = P3.options[1].wording  # reasoning
 ANSWERS = [  # prompt, what is read (a label or a reason), answers
     (P1, "reasoning", [
         "2", " 2.\n", "2)", "(2)", "[2]", "2. Reasoning", "2.Reasoning.", "2 Reasoning",
-        "2 - Reasoning", "2 (Reasoning)", "2: it gives the cause",
-        "2, because the first gives the cause", "Reasoning",
+        "2 - Reasoning", "2 (Reasoning)", "2, because the first gives the cause", "Reasoning",
         "2. Reasoning: the first gives the cause.", "is it entailment? or neutral?</think>2",
         "<think>Is it entailment? Or neutral?</think>\n\n2. Reasoning"]),
     (P1, "contrasting", [
@@ -193,9 +192,8 @@ ANSWERS = [  # prompt, what is read (a label or a reason), answers
         "1. Entailment\n\nSentence 2 says the same as Sentence 1 of"]),
     (P1, "neutral", [
         "NEUTRAL", "_Neutral_", "Neutral, as in (7)", "'Neutral'", "The relation is neutral.",
-        "Neutral. The two do not bear on each other; they are not",
-        "They do not overlap. Neutral", "They bear on each other in no way.\n\nNeutral",
-        "Sentence 2 does not follow from Sentence 1. The relation is neutral.",
+        "Neutral. The two do not bear on each other; they are not", "They do not overlap. Neutral",
+        "Sentence 2 does not follow from Sentence 1.\n\nThe relation is neutral.",
         "<think>\n\n</think>\n\n4"]),
     (P3, "reasoning", [
         "b", "B", "b.", "(b)", "(B) Sentence 1 tells why Sentence 2 holds",

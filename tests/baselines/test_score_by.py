@@ -92,11 +92,8 @@ def test_on_the_command_line(small, rows, tmp_path):
     command = ["score", "0.parquet", "--dataset", small, "--by", "n_premises,category+has_negation"]
     done = run(*command, "--confidence-level", "0.9", "--resamples", "50", cwd=tmp_path)
     assert done.returncode == 0
-    assert "nli_report, broken down by n_premises" in done.stdout
-    assert "pattern_accuracy, broken down by category+has_negation" in done.stdout
-    assert "accuracy from" in done.stdout and "projective+false" in done.stdout
-    found = json.loads(run(*command, "--json", cwd=tmp_path).stdout)
-    assert set(found["metrics"]["nli_report"]["by"]["n_premises"]) == {"1", "2", "3"}
+    shown = ("nli_report, broken down by n_premises", "accuracy from", "projective+false")
+    assert [words for words in shown if words not in done.stdout] == []
     two = ["score", "0.parquet", "1.parquet", *command[2:], "--resamples", "50"]
     done = run(*two, cwd=tmp_path)
     assert "n_premises" in done.stdout and "over the cells of a score" in " ".join(

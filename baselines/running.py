@@ -1,12 +1,10 @@
 """Run baselines: one system for each seed, over shots, or all systems of an analysis."""
 
-import itertools
 import os
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from importlib import import_module
-from pathlib import PurePosixPath
 from typing import Any
 
 from ..loaders.errors import UnknownNameError, UsageError, needs_extra
@@ -123,7 +121,7 @@ def run(
             tensorboard,
         )
         target, sources = local_path(output), local_path(folder) if folder is not None else None
-        places = [(target / part.folder, part.config) for part in planned]
+        places = [(target / folder, own) for folder, own in planned.items()]
         for place, own in places:  # before the first takes its time
             if not RunFolder(place).is_done:
                 own.check_complete()
@@ -158,7 +156,7 @@ def _config_of(
 
 def _plan(
     config: RunConfig, seeds: Sequence[int], shots: Sequence[int], analysis: str | None
-) -> "list[PlannedRun]":
+) -> "Plan":
     if not seeds:
         raise UsageError("seeds is empty; expected at least one, such as 1.")
     if len(set(seeds)) > 1 and (
@@ -220,29 +218,22 @@ def rerun_config(path: PathLike) -> RunConfig:
     return replace(config, subset=replace(config.subset, run=str(chosen_by)))
 
 
-@dataclass(frozen=True)
-class PlannedRun:
-    """A run that is yet to be done, and its folder, relative to the folder of all runs."""
-
-    folder: PurePosixPath
-    config: RunConfig
+#: Runs that are yet to be done, in their order: configs by folder, relative to that of all runs.
+Plan = dict[str, RunConfig]
 
 
-def plan_seeds(config: RunConfig, seeds: Sequence[int], within: str = "") -> list[PlannedRun]:
+def plan_seeds(config: RunConfig, seeds: Sequence[int], within: str = "") -> Plan:
     """Plan a run for each seed, in folders ``seed-N``; repeated seeds count once.
 
     Args:
         config: The config that the runs share.
         seeds: The seeds.
-        within: The folder, relative to that of all runs, that holds the folders.
+        within: What the folders' names begin with, such as ``all/``.
     """
-    return [
-        PlannedRun(PurePosixPath(within) / f"seed-{seed}", replace(config, seed=seed))
-        for seed in dict.fromkeys(seeds)
-    ]
+    return {f"{within}seed-{seed}": replace(config, seed=seed) for seed in seeds}
 
 
-def plan_shots(config: RunConfig, seeds: Sequence[int], shots: Sequence[int]) -> list[PlannedRun]:
+def plan_shots(config: RunConfig, seeds: Sequence[int], shots: Sequence[int]) -> Plan:
     """Plan few-shot learning with several numbers of shots, in folders ``k-N/seed-N``.
 
     With 0 shots no rows are drawn, but a new head is, so every seed has its run there too.
@@ -258,10 +249,12 @@ def plan_shots(config: RunConfig, seeds: Sequence[int], shots: Sequence[int]) ->
     return _plan_folders(configs, seeds)
 
 
-def _plan_folders(configs: Mapping[str, RunConfig], seeds: Sequence[int]) -> list[PlannedRun]:
+def _plan_folders(configs: Mapping[str, RunConfig], seeds: Sequence[int]) -> Plan:
     """Plan a run for each seed of each config, in the config's folder."""
-    planned = (plan_seeds(config, seeds, folder) for folder, config in configs.items())
-    return list(itertools.chain.from_iterable(planned))
+    plan: Plan = {}
+    for folder, config in configs.items():
+        plan |= plan_seeds(config, seeds, f"{folder}/")
+    return plan
 
 
 #: The domains of the domain-shift matrix: of each a training set of 25,464 rows and a test set.
@@ -288,7 +281,7 @@ PARTS = {
 }
 
 
-def plan_hypothesis_only(config: RunConfig, seeds: Sequence[int]) -> list[PlannedRun]:
+def plan_hypothesis_only(config: RunConfig, seeds: Sequence[int]) -> Plan:
     """Plan training on the pair, and on the hypothesis alone.
 
     Source: SciNLI, section 5 and Table 7; MSciNLI, Table 17; BioNLI, Table 5.
@@ -296,7 +289,7 @@ def plan_hypothesis_only(config: RunConfig, seeds: Sequence[int]) -> list[Planne
     return _plan_folders({view: replace(config, view=view) for view in VIEWS}, seeds)
 
 
-def plan_domain_shift(config: RunConfig, seeds: Sequence[int]) -> list[PlannedRun]:
+def plan_domain_shift(config: RunConfig, seeds: Sequence[int]) -> Plan:
     """Plan training on each domain, and testing on all domains.
 
     Test sets of the config that are of other datasets, such as ``mismatched``, come after them.
@@ -318,7 +311,7 @@ def _learning(config: RunConfig, train: str, validation: str, tests: tuple[str, 
     return replace(config, train=train, validation=compared, tests=(*tests, *further))
 
 
-def plan_cross_dataset(config: RunConfig, seeds: Sequence[int]) -> list[PlannedRun]:
+def plan_cross_dataset(config: RunConfig, seeds: Sequence[int]) -> Plan:
     """Plan training on each dataset and on both, and testing on each and on both.
 
     Test sets of the config that are of other datasets come after them.
@@ -332,7 +325,7 @@ def plan_cross_dataset(config: RunConfig, seeds: Sequence[int]) -> list[PlannedR
     return _plan_folders(configs, seeds)
 
 
-def plan_cartography(config: RunConfig, seeds: Sequence[int]) -> list[PlannedRun]:
+def plan_cartography(config: RunConfig, seeds: Sequence[int]) -> Plan:
     """Plan training on all rows, then on those that the first run found easy, hard or ambiguous.
 
     Raises:
@@ -345,11 +338,11 @@ def plan_cartography(config: RunConfig, seeds: Sequence[int]) -> list[PlannedRun
             f"The analysis cartography compares epochs of training; the method {config.method} has "
             "none. Choose an encoder, cbow, cnn or bilstm."
         )
-    planned = plan_seeds(config, seeds, "all")
-    first = str(PurePosixPath("../..") / planned[0].folder)
+    planned = plan_seeds(config, seeds, "all/")
+    first = f"../../{next(iter(planned))}"
     subsets = {name: TrainingSubset(*part, first) for name, part in PARTS.items()}
     parts = {name: replace(config, subset=subset) for name, subset in subsets.items()}
-    return planned + _plan_folders(parts, seeds)
+    return planned | _plan_folders(parts, seeds)
 
 
 ANALYSES = {
@@ -360,7 +353,7 @@ ANALYSES = {
 }
 
 
-def plan_analysis(kind: str, config: RunConfig, seeds: Sequence[int]) -> list[PlannedRun]:
+def plan_analysis(kind: str, config: RunConfig, seeds: Sequence[int]) -> Plan:
     """Plan the runs of an analysis of the papers, in the order in which they have to be done.
 
     Args:

@@ -16,7 +16,7 @@ import pyarrow.parquet as pq
 from command_line import run_command
 from hub_server import Fault, running_hub
 from nlihub.baselines.presets import PRESETS
-from nlihub.baselines.running import ANALYSES, DOMAINS, plan_analysis
+from nlihub.baselines.running import DOMAINS, plan_analysis
 from nlihub.baselines.runs.config import HyperParameters, RunConfig
 from nlihub.loaders.errors import UnknownNameError, UsageError
 from tiny_models import LABELS, write_encoder, write_rows
@@ -185,17 +185,18 @@ def test_plans_are_those_of_the_paper():
     config = RunConfig("x", "encoder", ("mscinli",), model="m", train="mscinli")
     shift = plan_analysis("domain-shift", config, (1, 2, 3))
     assert len(shift) == 6 * 3
-    assert {planned.config.train for planned in shift} == {train for train, _ in DOMAINS.values()}
-    assert all(len(planned.config.tests) == 6 for planned in shift)
+    assert {config.train for config in shift.values()} == {train for train, _ in DOMAINS.values()}
+    assert all(len(config.tests) == 6 for config in shift.values())
     tests = ("mscinli:validation", "mismatched", "mismatched/psychology")
     wider = plan_analysis("domain-shift", dataclasses.replace(config, tests=tests), (1,))
-    assert {planned.config.tests for planned in wider} == {(*shift[0].config.tests, *tests[1:])}
+    papers = shift["hardware/seed-1"].tests
+    assert {config.tests for config in wider.values()} == {(*papers, *tests[1:])}
     cross = plan_analysis("cross-dataset", config, (1,))
-    trains = [planned.config.train for planned in cross]
+    trains = [config.train for config in cross.values()]
     assert trains == ["scinli", "mscinli", "mscinli/plus_small", "mscinli/plus"]
-    for kind in ANALYSES:
-        planned = plan_analysis(kind, config, (1, 2))
-        assert len({part.folder for part in planned}) == len(planned)
+    parts = plan_analysis("cartography", config, (3, 4))
+    assert list(parts)[:2] == ["all/seed-3", "all/seed-4"]
+    assert parts["easy/seed-4"].subset.run == "../../all/seed-3"
     with pytest.raises(UnknownNameError, match="Did you mean 'cartography'"):
         plan_analysis("cartografy", config, (1,))
 

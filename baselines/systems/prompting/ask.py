@@ -242,7 +242,10 @@ def show_prompt(
     asked = _row(rows, row)
     shots: tuple[Shot, ...] = ()
     if n_shots:
-        pool = _pool(shots_from or _default_pool(rows, dataset), place)
+        try:
+            pool = read_run_rows(shots_from or _default_pool(rows, dataset), "validation", place)
+        except UnknownNameError as error:
+            raise UsageError(f"{error} Name the rows of the exemplars with --shots-from.") from None
         shots = draw_exemplars(pool.rows, rows.labels, seed)
         if asked["id"] in {shot.id for shot in shots}:
             raise UsageError(
@@ -264,13 +267,6 @@ def _default_pool(rows: GoldRows, dataset: str) -> str:
     if builder is not None and builder.SPEC.exemplars:
         return f"{builder.SPEC.exemplars}:train"
     return re.sub(rf":({'|'.join(SPLITS)})$", "", dataset)
-
-
-def _pool(name: str, folder: Path | None) -> GoldRows:
-    try:
-        return read_run_rows(name, "validation", folder)
-    except UnknownNameError as error:
-        raise UsageError(f"{error} Name the rows of the exemplars with --shots-from.") from None
 
 
 def _row(rows: GoldRows, id_: str | None) -> dict[str, Any]:

@@ -6,6 +6,7 @@ import importlib.metadata
 import json
 import os
 import platform
+import re
 import subprocess
 import time
 from collections.abc import Mapping, Sequence
@@ -35,22 +36,6 @@ from .folder import DYNAMICS, METRICS, PREDICTIONS, RECORD, RunFolder
 if TYPE_CHECKING:
     from ..training.execution import Execution
     from ..training.loop import Trainable
-
-#: The packages whose versions influence a result.
-_PACKAGES = (
-    "nlihub",
-    "torch",
-    "transformers",
-    "accelerate",
-    "peft",
-    "tokenizers",
-    "datasets",
-    "pyarrow",
-    "numpy",
-    "scikit-learn",
-    "nltk",
-    "HanTa",
-)
 
 
 def execute_run(
@@ -419,9 +404,12 @@ def _label_set(sets: Sequence[GoldRows]) -> tuple[str, ...]:
 
 
 def _versions() -> dict[str, str]:
-    """Return the versions of Python and of the installed ones of these packages."""
+    """Return the versions of Python, of this package and of what it needs for baselines."""
+    needed = importlib.metadata.requires("nlihub") or ()
+    ours = [line for line in needed if "extra ==" not in line or "baselines" in line]
+    names = ["nlihub", "tokenizers", *(re.split(r"[^\w.-]", line)[0] for line in ours)]
     found = {"python": platform.python_version()}
-    for name in _PACKAGES:
+    for name in names:
         with suppress(importlib.metadata.PackageNotFoundError):
             found[name] = importlib.metadata.version(name)
     return found

@@ -226,11 +226,9 @@ def test_presets_name_datasets_that_there_are():
         ("finetune --preset scinli-robert", "Did you mean 'scinli-roberta'"),
         ("finetune --train x.jsonl", "needs a model"),
         ("finetune --model m --train scinly", "Did you mean 'scinli'"),
-        ("finetune --model m --train scinli/acl", "no config of scinli 'acl'"),
         ("finetune --model m --train no/such.jsonl", "or a file of rows"),
         ("finetune --preset scinli-bert --seeds one", "is not whole numbers"),
         ("finetune --preset scinli-bert --precision fp8", 'Choose from: "fp32", "bf16"'),
-        ("classical --preset scinli-bert", "is a preset of nlihub baseline finetune"),
         ("classical", "either --preset or --kind"),
         (
             "classical --kind lexicalized --train scinli --epochs 3",

@@ -198,9 +198,7 @@ def test_what_cannot_be_drawn(version, systems, sample, codes, tmp_path):
     for path, options, error, message in (
         (right, {}, UsageError, r"right\.csv: every prediction is right"),
         (systems[0], {"n": 0}, UsageError, "expected 1 or more of both"),
-        (systems[0], {"n_coders": 0}, UsageError, "expected 1 or more of both"),
         (systems[0], {"by": "categry"}, UnknownNameError, r"no column 'categry'\. Did you mean"),
-        (systems[0], {"by": "premise"}, UnknownNameError, "to balance errors by"),
         (systems[0], {"by": "label+group"}, UnknownNameError, "to balance errors by"),
         (systems[0], {"against": systems[0]}, UsageError, "given twice"),
         (other, {}, PredictionsError, "outside the label set"),

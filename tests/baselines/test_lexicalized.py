@@ -64,12 +64,10 @@ def config(tmp_path):
     ("given", "tokens"),
     [
         ("", []),
-        (" \n\t", []),
         ("It isn't new.", ["It", "is", "n't", "new", "."]),
         ("It is new. We like it.", ["It", "is", "new", ".", "We", "like", "it", "."]),
         ("Is it (new)? Yes!", ["Is", "it", "(", "new", ")", "?", "Yes", "!"]),
         ("See (CITATION).\nWe do.", ["See", "(", "CITATION", ")", ".", "We", "do", "."]),
-        ("see e.g. BERT", ["see", "e.g.", "BERT"]),
         ("U.S. English by J. R. Firth", ["U.S.", "English", "by", "J.", "R.", "Firth"]),
         ('a "word"', ["a", "``", "word", "''"]),
         ("3.5 % of F1", ["3.5", "%", "of", "F1"]),
@@ -251,10 +249,8 @@ def test_hypothesis_only_does_not_read_premises(config, tmp_path):
         ({"groups": []}, "pair", UsageError, "groups: expected some of bleu"),
         ({"groups": ["bleu"]}, "hypothesis", UsageError, "need the premise"),
         ({"min_count": 0}, "pair", UsageError, "min_count: .* got 0"),
-        ({"min_count": True}, "pair", UsageError, "min_count: .* got True"),
         ({"min_count": 9}, "pair", UsageError, "No n-gram is in 9 training hypotheses"),
         ({"l2": 0}, "pair", UsageError, "l2: .* got 0"),
-        ({"l2": "1"}, "pair", UsageError, "l2: .* got '1'"),
         ({"l1": 1}, "pair", UnknownNameError, "detail of lexicalized"),
     ],
 )

@@ -76,8 +76,6 @@ def test_the_checkpoint_is_a_plain_model_and_that_of_the_test(config, tiny_encod
     n_adapters, n_pooler, n_head = 8 * 2 * 32 * 4, 32 * 32 + 32, 4 * 32 + 4
     assert record["n_trained"] == n_adapters + n_pooler + n_head
     assert record["n_parameters"] == sum(weights.numel() for weights in after.values())
-    assert "peft" in record["versions"]
-    assert run.config.options.lora_rank == 4
 
 
 def test_before_training_adapters_change_nothing(config):

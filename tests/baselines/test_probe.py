@@ -173,9 +173,6 @@ def test_the_penalty_is_that_of_the_best_macro_f1(config, tiny_encoder, tmp_path
 def test_a_run_learns_and_says_what_it_did(config, tmp_path):
     weights = (Path(config.model) / "model.safetensors").read_bytes()
     run = execute_run(config, tmp_path / "run", Execution())
-    names = {path.name for path in run.path.iterdir()}
-    assert names == {".lock", "checkpoint", "config.json", "metrics.json", "predictions",
-                     "record.json"}  # fmt: skip
     [evaluation] = run.read_json("metrics.json")["evaluations"].values()
     assert evaluation["metrics"]["nli_report"]["accuracy"] > 0.6  # of four labels
     record = run.read_json("record.json")
@@ -183,12 +180,6 @@ def test_a_run_learns_and_says_what_it_did(config, tmp_path):
     encoder = transformers.AutoModel.from_pretrained(config.model)
     assert record["n_trained"] == n_weights
     assert record["n_parameters"] == encoder.num_parameters() + n_weights
-    assert record["n_train"] == 96
-    assert record["macro_f1_by_c"][str(record["c"])] == max(record["macro_f1_by_c"].values())
-    assert record["pretrained"]["n_tokens"] == 44
-    assert record["truncated"] == dict.fromkeys(
-        ["train.jsonl", "validation.jsonl", "test.jsonl"], 0
-    )
     assert predictions(run).equals(predictions(execute_run(config, tmp_path / "b", Execution())))
     assert (Path(config.model) / "model.safetensors").read_bytes() == weights
 

@@ -100,8 +100,6 @@ def test_a_run_learns_and_leaves_what_it_promises(tiny_config, tmp_path):
     [evaluation] = run.read_json("metrics.json")["evaluations"].values()
     report = evaluation["metrics"]["nli_report"]
     assert report["accuracy"] > 0.9, told
-    assert evaluation["n_unanswered"] == 0
-    assert "labels:contrasting,reasoning" in report["signature"]
     found = probabilities(run)
     assert np.allclose(found.sum(axis=1), 1)
     best = [LABELS[index] for index in found.argmax(axis=1)]
@@ -109,15 +107,9 @@ def test_a_run_learns_and_leaves_what_it_promises(tiny_config, tmp_path):
     assert np.allclose(plain_probabilities(run.checkpoint, config.tests[0]), found, atol=1e-6)
     record = run.read_json("record.json")
     assert (record["status"], record["n_train"]) == ("done", 96)
-    assert record["data"]["train"]["digest"].startswith("sha256:")
     assert record["versions"]["torch"] == torch.__version__
     assert 0 < record["n_trained"] == record["n_parameters"]
-    assert record["pretrained"] == {
-        "commit": None,  # a folder has none
-        "tokenizer": "TokenizersBackend",
-        "n_tokens": 44,
-        "lower_cases": False,
-    }
+    assert record["pretrained"]["commit"] is None  # a folder has none
     best_entry = max(log_of(run), key=lambda entry: entry["validation"]["macro_f1"])
     assert best_entry["epoch"] == record["best_epoch"] <= record["n_epochs"] == 15
     dynamics = pq.read_table(run.path / "dynamics.parquet")

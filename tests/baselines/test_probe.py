@@ -184,6 +184,18 @@ def test_a_run_learns_and_says_what_it_did(config, tmp_path):
     assert (Path(config.model) / "model.safetensors").read_bytes() == weights
 
 
+def test_the_hypothesis_alone_is_all_that_is_seen(config, tmp_path):
+    rows = [json.loads(line) for line in Path(config.tests[0]).read_text().splitlines()]
+    changed = tmp_path / "test.jsonl"
+    changed.write_text("\n".join(json.dumps(row | {"premise": "w9"}) for row in rows))
+    alone = replace(config, view="hypothesis", validation=None)
+    one, other = (
+        execute_run(replace(alone, tests=(test,)), tmp_path / str(n), Execution())
+        for n, test in enumerate((config.tests[0], str(changed)))
+    )
+    assert predictions(one).equals(predictions(other))
+
+
 def test_several_seeds_processes_or_epochs_are_refused(config, tmp_path, monkeypatch):
     with pytest.raises(UsageError, match="does not depend on the seed"):
         nlihub.baselines.run(config, tmp_path / "r", seeds=[1, 2])

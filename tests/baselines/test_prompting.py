@@ -356,6 +356,11 @@ def test_damaged_answers_are_refused(tmp_path):
             ask(file)
 
 
+def test_half_a_character_becomes_a_question_mark(tmp_path):
+    table = ask(tmp_path / "answers.jsonl", Oracle(says="2. Reasoning \ud83d"))
+    assert set(table["answer"].to_pylist()) == {"2. Reasoning ?"}
+
+
 def test_malformed_rows_are_refused(tmp_path):
     for rows, message in (
         (asked_rows().drop_columns("hypothesis"), "lacks the columns hypothesis"),

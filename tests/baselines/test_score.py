@@ -2,9 +2,7 @@
 
 import dataclasses
 import json
-import os
 import re
-import subprocess
 import sys
 
 import datasets
@@ -14,13 +12,12 @@ import pyarrow as pa
 import pyarrow.csv
 import pyarrow.parquet as pq
 import pytest
-from command_line import WITHOUT_TRANSFORMERS
 from command_line import run_command as run
 from made_up_runs import make_gold
 from nlihub.baselines.evaluation.predictions import find_better_order
 from nlihub.baselines.evaluation.scoring import score_predictions
 from nlihub.loaders.errors import NLIHubError, PredictionsError, SchemaError, UsageError
-from nlihub.metrics import METRICS, functional
+from nlihub.metrics import functional
 from nlihub.metrics.inputs.files import read_input_file
 
 import nlihub
@@ -545,18 +542,3 @@ def test_the_command_plots(small, rows, tmp_path, monkeypatch):
     told = "nlihub: Pictures need matplotlib, which comes with the extra nlihub[plots].\n"
     assert done.stderr == told
     assert not (tmp_path / "x.png").exists()
-
-
-def test_install_metrics_on_the_command_line(tmp_path, monkeypatch):
-    monkeypatch.setenv("HF_HOME", str(tmp_path / "home"))
-    monkeypatch.delenv("HF_MODULES_CACHE", raising=False)
-    # In a process of its own: evaluate reads HF_HOME at its import.
-    command = [sys.executable, "-m", "nlihub", "install", "metrics", "--json"]
-    environment = os.environ | WITHOUT_TRANSFORMERS
-    done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr
-    scripts = json.loads(done.stdout)
-    assert len(scripts) == 2 * len(METRICS)
-    assert all(script.startswith(str(tmp_path / "home")) for script in scripts)
-    done = run("install", "metrics", "--from", "x", cwd=tmp_path)
-    assert (done.returncode, "metrics takes no source folder" in done.stderr) == (2, True)

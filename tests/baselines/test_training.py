@@ -53,18 +53,6 @@ def test_every_row_is_in_one_batch(by_length):
     assert not any(np.array_equal(batches[0], other[0]) for other in others)
 
 
-def test_batches_by_length_waste_little():
-    lengths = np.random.default_rng(0).integers(20, 140, 5000)
-
-    def waste(by_length):
-        batches = training_batches(lengths, 16, 1, 1, by_length=by_length)
-        padded = sum(len(batch) * lengths[batch].max() for batch in batches)
-        return 1 - lengths.sum() / padded
-
-    assert waste(True) < 0.05
-    assert waste(False) > 0.3  # which shows that the first could fail
-
-
 def test_prediction_batches_are_within_their_limits():
     lengths = np.array([5, 300, 7, 7, 6, 5, 400])
     batches = list(prediction_batches(lengths, max_tokens=350, max_rows=3))

@@ -21,8 +21,9 @@ import torch
 from accelerate.state import AcceleratorState
 from datasets import ClassLabel, Features, Value
 from nlihub.baselines.evaluation.gold import align_labels
-from nlihub.baselines.runs.config import HyperParameters
+from nlihub.baselines.runs.config import HyperParameters, RunConfig
 from nlihub.baselines.runs.data import read_run_rows
+from nlihub.baselines.runs.execute import execute_run
 from nlihub.baselines.runs.folder import RunFolder
 from nlihub.baselines.training import loop
 from nlihub.baselines.training.batches import EncodedRows, training_batches
@@ -501,6 +502,9 @@ NAMES = ("beta", "gamma", "delta", "alpha")
 TURNED = (*NAMES[1:], NAMES[0])
 
 
+RUN = HyperParameters(learning_rate=3e-3, batch_size=16, max_epochs=2, patience=None, max_length=32)
+
+
 def write_set(path, n_rows, start, order):
     """Rows with class labels in an order, or with names."""
     write_rows(path.with_suffix(".jsonl"), n_rows, start, NAMES)
@@ -512,6 +516,25 @@ def write_set(path, n_rows, start, order):
     rows = [row | {"label": order.index(row["label"])} for row in rows]
     pq.write_table(pa.Table.from_pylist(rows, schema=features.arrow_schema), path)
     return str(path)
+
+
+def test_labels_are_mapped_by_name(tiny_encoder, tmp_path):
+    """Whatever order the labels of a file have, if they have one, the run is the same."""
+    starts = {"train": (48, 0), "validation": (30, 500), "test": (30, 700)}
+    found = []
+    for orders in ((NAMES, NAMES, NAMES), (None, NAMES, TURNED), (NAMES, TURNED, None)):
+        folder = tmp_path / str(len(found))
+        folder.mkdir()
+        train, validation, test = (
+            write_set(folder / f"{name}.parquet", *rows, order)
+            for (name, rows), order in zip(starts.items(), orders, strict=True)
+        )
+        files = {"train": train, "validation": validation, "options": RUN}
+        config = RunConfig("x", "encoder", (test,), str(tiny_encoder), **files)
+        run = execute_run(config, folder / "run", Execution(on_cpu=True))
+        log = [(entry["loss"], entry["validation"]) for entry in log_of(run.path)]
+        found.append((log, pq.read_table(run.path / "predictions/test.parquet")))
+    assert found[0] == found[1] == found[2]
 
 
 def test_rows_keep_the_names_of_their_labels(tmp_path):

@@ -196,10 +196,7 @@ def test_a_question_that_is_too_long_names_its_row(tokenizer):
         for limit in (n_tokens + 5, n_tokens + 4)
     )
     assert len(generate(fits)) == 5
-    message = (
-        rf"1 of 5 questions are too long for tiny. The question about row id 2 has {n_tokens} "
-        rf"tokens, and its answer may have 5; the model allows {n_tokens + 4} together"
-    )
+    message = rf"1 of 5 questions .* row id 2 has {n_tokens} .* allows {n_tokens + 4} together"
     with pytest.raises(ModelError, match=message):
         generate(not_quite)
 

@@ -78,13 +78,6 @@ def test_the_checkpoint_is_a_plain_model_and_that_of_the_test(config, tiny_encod
     assert record["n_parameters"] == sum(weights.numel() for weights in after.values())
 
 
-def test_before_training_adapters_change_nothing(config):
-    plain, adapted = (Encoder(of_rank(config, rank), LABELS) for rank in (None, 4))
-    inputs = {"input_ids": torch.tensor([[2, 20, 3, 9, 3]])}
-    found = [made.model.eval()(**inputs) for made in (plain, adapted)]
-    assert torch.allclose(*found, atol=1e-6)
-
-
 def test_merging_leaves_the_model_as_it_is(config):
     """Saved after every epoch, it would drift by rounding if adapters were taken out again."""
     inner = Encoder(config, LABELS).inner
@@ -214,9 +207,5 @@ def test_the_command_trains_adapters(tiny_encoder, tiny_rows, tmp_path):
     done = run_command(*command, "--epochs", "1", "-o", tmp_path)
     assert done.returncode == 0, done.stderr
     assert "learning rate 0.001" in done.stderr
-    config, record = (
-        json.loads((tmp_path / "seed-1" / f"{name}.json").read_text())
-        for name in ("config", "record")
-    )
-    assert config["options"]["lora_rank"] == 2
+    record = json.loads((tmp_path / "seed-1" / "record.json").read_text())
     assert 0 < record["n_trained"] < record["n_parameters"] / 5

@@ -262,10 +262,7 @@ def test_drawn_vectors_depend_on_seed_and_id_alone(tmp_path):
     ],
 )
 def test_broken_vectors(tmp_path, content, message):
-    with pytest.raises(UsageError, match=message):
-        read_vectors(write(tmp_path, content), VOCABULARY, 2, seed=0)
-
-
-def test_a_file_of_vectors_that_is_missing_is_named(tmp_path):
     with pytest.raises(SourceNotFoundError, match=r"vectors.txt"):
         read_vectors(tmp_path / "vectors.txt", VOCABULARY, 2, seed=0)
+    with pytest.raises(UsageError, match=message):
+        read_vectors(write(tmp_path, content), VOCABULARY, 2, seed=0)

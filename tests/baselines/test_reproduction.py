@@ -285,16 +285,6 @@ def test_figures_are_drawn_and_their_values_listed(patterns, tmp_path):
     assert all(cell is not None for cell in ours[0][4:])
 
 
-def test_predictions_have_the_scores_of_nlihub_score(patterns):
-    version, folder = patterns
-    right = nlihub.score(folder / "sure.parquet", str(version))["metrics"]["pattern_accuracy"]
-    options = {"predictions": folder / "sure.parquet", "sources": version}
-    made = nlihub.reproduce("spacenli/table-4", **options)
-    ours = rows_of(made, "SpaceNLI, Table 4: percentages")[-1]
-    assert ours["accuracy"] == round(100 * right["accuracy"], 2)
-    assert ours["pattern_accuracy 0.95"] == round(100 * right["pattern_accuracy"][3], 2)
-
-
 def test_files_of_one_name_stay_apart(patterns, tmp_path):
     version, folder = patterns
     files = [tmp_path / name / "predictions" / "plain.parquet" for name in ("first", "second")]

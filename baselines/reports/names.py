@@ -77,15 +77,13 @@ def subset_name(config: RunConfig) -> str:
     return f"{share} {config.subset.kind}"
 
 
-def describe_training(train: str | None, view: str, n_shots: int | None, subset: str = "") -> str:
+def describe_training(
+    train: str | None, view: str | None, n_shots: int | None, subset: str | None = None
+) -> str:
     """Describe what a system was trained on and what it saw, by short names of both."""
-    alone = "hypothesis alone" if view == "hypothesis" else ""
-    return ", ".join(filter(None, (train or "nothing", alone, show_shots(n_shots), subset)))
-
-
-def show_shots(n_shots: int | None) -> str:
-    """Write a number of shots; empty for None."""
-    return "" if n_shots is None else f"{n_shots} shot{'s' * (n_shots != 1)}"
+    alone = "hypothesis alone" if view == "hypothesis" else None
+    shots = None if n_shots is None else f"{n_shots} shot{'s' * (n_shots != 1)}"
+    return ", ".join(filter(None, (train, alone, shots, subset)))
 
 
 def model_name(config: RunConfig) -> str:
@@ -131,10 +129,10 @@ def distinct_names(
 
 def _describe(config: RunConfig, varied: Collection[str]) -> str:
     """Describe what a system was trained on and what it saw of the rows."""
-    facts = {
-        "train": short_dataset_name(config.train, "train") if config.train else "",
-        "view": "hypothesis alone" if config.view == "hypothesis" else "",
-        "n_shots": show_shots(config.n_shots),
+    facts: dict[str, Any] = {
+        "train": short_dataset_name(config.train, "train") if config.train else None,
+        "view": config.view,
+        "n_shots": config.n_shots,
         "subset": subset_name(config),
     }
-    return ", ".join(text for name, text in facts.items() if text and name not in varied)
+    return describe_training(**{n: None if n in varied else fact for n, fact in facts.items()})

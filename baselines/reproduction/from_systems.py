@@ -121,7 +121,7 @@ def _read_systems(entry: Entry, tests: set[str], inputs: Inputs) -> Iterator[Sco
     collection = collect_runs(inputs["runs"])
     for one in collection.systems:
         config = one.config
-        train = short_dataset_name(config.train, "train") if config.train else None
+        train = short_dataset_name(config.train, "train") if config.train else "nothing"
         trained = describe_training(train, config.view, config.n_shots, subset_name(config))
         system = ScoredSystem(one.name, trained)
         for benchmark in collection.benchmarks:
@@ -170,7 +170,7 @@ def _paper_rows(
     """Merge published results of a system, trained on the same rows, into one row."""
     rows: dict[tuple[str, str, int | None], dict[Place, MeanScore]] = {}
     for result in published:
-        trained = describe_training(result.train, result.view, result.n_shots)
+        trained = describe_training(result.train or "nothing", result.view, result.n_shots)
         key = result.system, trained, result.n_runs
         rows[key] = result.places | rows.get(key, {})
     return rows

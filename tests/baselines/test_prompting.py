@@ -280,7 +280,6 @@ class Oracle:
     """Answers by rule, in an order of its own, and breaks off after some answers if told to."""
 
     def __init__(self, n_answers=None, says=None):
-        self.facts = {}
         self.n_answers, self.says = n_answers, says
         self.asked = []
 

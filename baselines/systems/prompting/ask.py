@@ -51,11 +51,7 @@ _SCHEMA = pa.schema([(name, pa.string()) for name in ("id", "prediction", "answe
 
 
 class Asker(Protocol):
-    """A model that answers questions; ``facts`` are for the record of a run."""
-
-    @property
-    def facts(self) -> Mapping[str, Any]:
-        """Return what the answers depend on besides the config of a run."""
+    """A model that answers questions."""
 
     def answers(self, chats: Chats) -> Generator[tuple[str, str], None, None]:
         """Yield the id and the answer of each chat, in any order, as soon as it arrives."""
@@ -165,7 +161,6 @@ class PromptSystem:
         path = self._folder.path / f"answers-{rows.key}.jsonl"
         found = ask_model(rows.rows, self._asker, self._prompt, self._shots, path)
         counts = Counter(reason or "read" for reason in found["reason"].to_pylist())
-        self._facts |= self._asker.facts
         self._facts["unread"][rows.key] = {reason: counts[reason] for reason in ("read", *REASONS)}
         return found
 
@@ -180,13 +175,15 @@ class PromptSystem:
 
         from .local import LocalModel
 
-        return LocalModel.load(
+        model = LocalModel.load(
             name,
             revision=self._config.revision,
             device=str(self._execution.accelerator.device),
             dtype=torch.bfloat16 if self._execution.is_bf16 else torch.float32,
             template_options=details.get("template_options"),
         )
+        self._facts |= model.facts
+        return model
 
     def facts(self) -> Mapping[str, Any]:
         """Return the model's facts, and how many answers of each test set could not be read."""

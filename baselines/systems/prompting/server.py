@@ -91,11 +91,6 @@ class ChatServer:
             )
 
     @property
-    def facts(self) -> Mapping[str, Any]:
-        """Return nothing: what a server answers with is not known besides its name."""
-        return {}
-
-    @property
     def _settings(self) -> Mapping[str, Any]:
         # The number of tokens is MSciNLI's (Table 5).
         fields = {"model": self.model, "temperature": 0, "max_tokens": 40, **self.extra}

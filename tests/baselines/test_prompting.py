@@ -628,9 +628,11 @@ def test_wrong_addresses_are_refused_and_secrets_in_them_unseen():
 def test_asking_ends_at_once_though_answers_are_under_way(server):
     """As at an interrupt; and as many questions are under way as may be."""
     server.script = [fails(200, completion("2")), *[hangs] * 50]
-    begun = time.monotonic()
+    begun, before = time.monotonic(), set(threading.enumerate())
     answers = client(server, n_concurrent=3).answers(CHATS)
     assert next(answers)[1] == "2"
+    asking = [thread for thread in set(threading.enumerate()) - before if "work" in thread.name]
+    assert len(asking) == 3 and all(thread.daemon for thread in asking)
     answers.close()
     assert time.monotonic() - begun < 4
     assert 1 <= server.n_most <= 3

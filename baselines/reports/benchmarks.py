@@ -5,7 +5,9 @@ from collections.abc import Mapping, Sequence
 from ...builders.core.registry import builders, get_builder
 from ...loaders.errors import NLIHubError
 from ...metrics import plots
+from ...metrics.inference import paired_t_test
 from ...metrics.plots.figures import with_legend_above
+from ...metrics.rows import show_p_value
 from ..evaluation.gold import GoldRows
 from ..evaluation.predictions import read_predictions
 from ..evaluation.system_table import SystemTable
@@ -16,6 +18,8 @@ from .names import data_name, place_of
 from .pictures import N_SYSTEMS, Pictures
 from .published import PaperRow, find_published, merge_published
 from .systems import Benchmark, ReportedSystem
+
+_T_TESTS = "Paired t-tests of {score} over the seeds, against the best system, not corrected:"
 
 
 def show_benchmark(benchmark: Benchmark, pictures: Pictures) -> list[str]:
@@ -35,10 +39,12 @@ def show_benchmark(benchmark: Benchmark, pictures: Pictures) -> list[str]:
     if len(benchmark.systems) > 1:
         gold, reason = _find_gold(benchmark)
         if gold is not None:
-            table = compare_runs(benchmark, gold).to_markdown().rstrip()
-            blocks += [f"### Differences on {benchmark.name}", table]
+            compared = compare_runs(benchmark, gold).to_markdown().rstrip()
+            blocks += [f"### Differences on {benchmark.name}", compared]
         else:
             blocks.append(f"No tests on the rows of {benchmark.name}: {reason}")
+        if (table := seed_tests(benchmark)).rows:
+            blocks += [_T_TESTS.format(score=benchmark.compared[0]), table.as_markdown()]
     runs = [e for s in benchmark.systems for e in benchmark.evaluations(s).values()]
     results = [result for evaluation in runs for result in evaluation.metrics.values()]
     signatures = {str(result["signature"]) for result in results if "signature" in result}
@@ -167,6 +173,23 @@ def compare_runs(benchmark: Benchmark, gold: GoldRows) -> SystemTable:
         n_resamples=9999,
         seed=0,
     )
+
+
+def seed_tests(benchmark: Benchmark) -> Table:
+    """Test the seeds of each system against those of the best, by the first score.
+
+    Source: SciNLI, Table 6, and MSciNLI, Table 4: paired t-test over the seeds.
+    """
+    (best, *others), score = benchmark.ranked, benchmark.compared[0]
+    rows: list[list[Cell]] = []
+    for other in others:
+        runs = benchmark.evaluations(other), benchmark.evaluations(best)
+        seeds = [seed for seed in runs[0] if seed in runs[1]]
+        if len(seeds) > 1:
+            found = paired_t_test(*([run[seed].scores[score] for seed in seeds] for run in runs))
+            difference = f"{100 * found['difference']:+.2f}"
+            rows.append([other.name, len(seeds), difference, show_p_value(found["p_value"])])
+    return Table("", ["system", "seeds", "difference of means", "p"], rows)
 
 
 def _pictures(benchmark: Benchmark, pictures: Pictures) -> list[str]:

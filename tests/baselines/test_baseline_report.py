@@ -15,7 +15,7 @@ import pytest
 from made_up_runs import CATEGORIES, make_gold, preset, write_run
 from nlihub.baselines.presets import PRESETS, get_preset
 from nlihub.baselines.reports import benchmarks
-from nlihub.baselines.reports.benchmarks import compare_runs
+from nlihub.baselines.reports.benchmarks import compare_runs, seed_tests
 from nlihub.baselines.reports.comparisons import compare_shots
 from nlihub.baselines.reports.names import distinct_names, place_of, short_dataset_name
 from nlihub.baselines.reports.pictures import plot_shots, plot_transfer
@@ -39,6 +39,7 @@ from nlihub.loaders.errors import (
     SourceNotFoundError,
     UsageError,
 )
+from nlihub.metrics.functional import paired_t_test
 
 import nlihub
 
@@ -360,6 +361,20 @@ def test_systems_are_tested_as_nlihub_score_tests_them(made, rows, tmp_path):
     text = text_of(made, tmp_path / "report")
     assert found.to_markdown() in text
     assert "| system | macro_f1 | accuracy |" in text
+
+
+def test_seeds_are_compared_with_those_of_the_best(small):
+    for seed in (2, 3, 4):
+        config = preset("scinli-roberta", seed=seed)
+        write_run(small / f"roberta-{seed}", config, {"scinli": GOLD}, 0.8)
+    found = collect_runs([small])
+    [benchmark] = found.benchmarks
+    bert, roberta, _ = (benchmark.evaluations(system) for system in found.systems)
+    first, second = ([of[seed].scores["macro_f1"] for seed in (2, 3)] for of in (bert, roberta))
+    expected = paired_t_test(first, second)
+    difference = f"{100 * expected['difference']:+.2f}"
+    row = ["scinli-bert", 2, difference, f"{expected['p_value']:.4f}"]
+    assert seed_tests(benchmark).rows == [row]  # the other has one seed
 
 
 def test_what_is_lacking_is_in_the_report(small, rows, tmp_path):

@@ -388,9 +388,7 @@ def _of_inspect(header: Mapping[str, Any], samples: Iterable[Mapping[str, Any]])
         raise ValueError(f"the status {status!r}; expected one of {', '.join(_STATES)}")
     found = list(map(_read_sample, samples))
     if status == "success":
-        n_samples = (header.get("results") or {}).get("total_samples")
-        if len(found) != n_samples:
-            raise ValueError(f"{len(found)} samples; expected {n_samples}, as its results say")
+        _check_success(header, found)
     return _make_log(
         found,
         run_id=about["eval_id"],
@@ -399,6 +397,20 @@ def _of_inspect(header: Mapping[str, Any], samples: Iterable[Mapping[str, Any]])
         n_shots=None if not about.get("task_args", {}).get("shots") else 1,
         ended=_STATES[status],
     )
+
+
+def _check_success(header: Mapping[str, Any], found: Sequence[_Row]) -> None:
+    """Check that a log that tells success has each sample that it asked, and names no error."""
+    results = header.get("results") or {}
+    if len(found) != results.get("total_samples"):
+        expected = results.get("total_samples")
+        raise ValueError(f"{len(found)} samples; expected {expected}, as its results say")
+    asked = (header["eval"].get("dataset") or {}).get("sample_ids")
+    if asked is not None and {*map(str, asked)} != {str(row.id) for row in found}:
+        raise ValueError(f"{len(found)} samples are not the {len(asked)} that it asked")
+    n_answered = sum(not row.has_failed for row in found)
+    if results.get("completed_samples", n_answered) < n_answered or header.get("error"):
+        raise ValueError("it names an error, or fewer completed samples than it has")
 
 
 def _read_sample(sample: Mapping[str, Any]) -> _Row:

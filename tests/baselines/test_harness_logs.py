@@ -302,6 +302,19 @@ def lose_results(found):
     found["results"] = None
 
 
+def lose_a_sample_and_its_count(found):
+    del found["samples"][3]
+    found["results"]["total_samples"] = 4
+
+
+def complete_one(found):
+    found["results"]["completed_samples"] = 1
+
+
+def name_an_error(found):
+    found["error"] = {"message": "Connection lost"}
+
+
 def judge_otherwise(found):
     found["samples"][1]["scores"]["judge"]["answer"] = None
 
@@ -312,6 +325,9 @@ def judge_otherwise(found):
         ("weird", dict.copy, "the status 'weird'; expected one of success"),
         ("success", lose_samples, "3 samples; expected 5, as its results say"),
         ("success", lose_results, "5 samples; expected None, as its results say"),
+        ("success", lose_a_sample_and_its_count, "4 samples are not the 5 that it asked"),
+        ("success", complete_one, "it names an error, or fewer completed"),
+        ("success", name_an_error, "it names an error, or fewer completed"),
         ("success", judge_otherwise, "the prediction None of .*; its answer is"),
     ],
 )

@@ -3,32 +3,31 @@
 Importing this package is cheap: the first call imports the libraries that it needs.
 """
 
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from .quick_look import quick
-    from .running import list_presets, report, run
-    from .systems.prompting.ask import show_prompt, tabulate_prompts
+    from .reports.write import report
+    from .running import list_presets, run
+    from .systems.prompting.ask import show_prompt
 
-_PROMPTS = ("show_prompt", "tabulate_prompts")
+#: The functions, and the module that has each.
+_MODULES = {
+    "list_presets": ".running",
+    "quick": ".quick_look",
+    "report": ".reports.write",
+    "run": ".running",
+    "show_prompt": ".systems.prompting.ask",
+}
 
-__all__ = ["list_presets", "quick", "report", "run", "show_prompt", "tabulate_prompts"]
+__all__ = ["list_presets", "quick", "report", "run", "show_prompt"]
 
 
 def __getattr__(name: str) -> Any:
-    if name not in __all__:
+    if name not in _MODULES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    if name in _PROMPTS:
-        from .systems.prompting import ask
-
-        return getattr(ask, name)
-    if name == "quick":
-        from .quick_look import quick
-
-        return quick
-    from . import running
-
-    return getattr(running, name)
+    return getattr(import_module(_MODULES[name], __name__), name)
 
 
 def __dir__() -> list[str]:

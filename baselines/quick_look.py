@@ -6,17 +6,13 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import pyarrow as pa
-
-from ..builders.core.keyed import keyed_number
 from ..builders.core.markdown import markdown_table
 from ..builders.core.registry import builders, get_builder
 from ..loaders.atomic_write import whole_file
 from ..loaders.errors import ModelError, NLIHubError, UsageError, needs_extra
 from ..loaders.paths import local_path
 from ..loaders.progress import Tell, silent
-from .evaluation.gold import GoldRows
-from .evaluation.order import interleave
+from .evaluation.gold import interleave
 from .reproduction.inputs import has_sources
 from .running import run
 from .runs.config import HyperParameters, RunConfig
@@ -30,9 +26,13 @@ _MAX_LENGTH = 300
 _HOW = {
     "zero-shot": "as it is",
     "prompt": "asked with prompt p1, no exemplar",
-    "probe": "linear probe on {n_train:,} {train_split} rows",
+    "probe": "linear probe on {n_train:,} {split} rows",
 }
-_SPLIT = {"train": "training"}
+_LIMITS = {
+    "zero-shot": "- what the model can learn: `nlihub baseline finetune` trains it.",
+    "prompt": "- what the model knows: another prompt, or exemplars, may give another picture.",
+    "probe": "- what the model can learn: `nlihub baseline finetune` may do better.",
+}
 
 
 @needs_extra("baselines", "A baseline")
@@ -83,30 +83,34 @@ def quick(
     place = local_path(output)
     sources = local_path(folder) if folder is not None else None
     method = suited_method(model, revision)
-    _, max_tokens = model_size(model, revision)
-    found: dict[str, dict[str, Any]] = {}
+    fields: dict[str, Any] = {"model": model, "revision": revision}
+    if method == "zero-shot":
+        _, max_tokens = model_size(model, revision)
+        fields["options"] = HyperParameters(max_length=min(_MAX_LENGTH, max_tokens or _MAX_LENGTH))
+    elif method == "prompt":
+        fields["details"] = {"prompt": "p1"}
     where = f"in {sources}" if sources is not None else "in the cache; name a folder with --from"
     tell(f"a quick look at {model} ({method})")
+    found: dict[str, dict[str, Any]] = {}
     for name in builders():
+        own = None if get_builder(name).SPEC.offline else sources
         if not (get_builder(name).SPEC.offline or has_sources(name, sources)):
             found[name] = {"problem": f"its source files are not {where}"}
             tell(f"{name}: {found[name]['problem']}")
             continue
         try:
-            config, training = _config(model, revision, method, name, place, sources, n_rows)
+            rows, train, facts = _choose_rows(name, method, place / "rows", own, n_rows)
         except NLIHubError as error:  # files of another dataset may have the names of its own
             text = " ".join(str(error).split())
             found[name] = {"problem": f"its files are another dataset's, or damaged: {text}"}
             continue
-        options = HyperParameters(max_length=min(_MAX_LENGTH, max_tokens or _MAX_LENGTH))
-        if method == "zero-shot":
-            config = RunConfig.from_json({**config.as_json(), "options": vars(options)})
+        config = RunConfig(Path(model).name, method, (rows,), **fields, **train)
         try:
-            [done] = run(config, place / "runs" / name, on_cpu=on_cpu, tell=tell)
+            [done] = run(config, place / "runs" / name, folder=own, on_cpu=on_cpu, tell=tell)
         except ModelError as error:
             found[name] = {"problem": " ".join(str(error).split())}
             continue
-        found[name] = {**_scores(done, config.tests[0]), **training}
+        found[name] = {**_scores(done, rows), **facts}
     result = {"model": model, "method": method, "datasets": found}
     report = place / REPORT
     with whole_file(report) as path:
@@ -114,76 +118,36 @@ def quick(
     return {**result, "report": str(report)}
 
 
-def _config(
-    model: str,
-    revision: str | None,
-    method: str,
-    dataset: str,
-    place: Path,
-    sources: Path | None,
-    n_rows: int,
-) -> tuple[RunConfig, dict[str, Any]]:
-    """Write the rows of a run, and return its config and facts of the training rows."""
+def _choose_rows(
+    dataset: str, method: str, folder: Path, sources: Path | None, n_rows: int
+) -> tuple[str, dict[str, Any], dict[str, Any]]:
+    """Write test rows to a file; return it, the fields of training rows, and facts on these."""
     spec = get_builder(dataset).SPEC
-    config = spec.default_config
+    config, train, facts = spec.default_config, {}, {}
     if method == "probe" and not {"train", "validation"} & set(spec.configs[config].splits):
         config = next(name for name, c in spec.configs.items() if "train" in c.splits)
-    own = None if spec.offline else sources
-    gold = read_run_rows(f"{dataset}/{config}:test", "test", own)
-    files = place / "rows"
-    fair = interleave(gold.rows)[:n_rows].tolist()
-    test = _write(gold, fair, files / f"{dataset}.jsonl")
-    fields: dict[str, Any] = {"details": {"prompt": "p1"}} if method == "prompt" else {}
-    facts: dict[str, Any] = {}
+    gold = read_run_rows(f"{dataset}/{config}:test", "test", sources)
+    fair = gold.rows.take(interleave(gold.rows)[:n_rows])
     if method == "probe":
-        train = _training_rows(f"{dataset}/{config}", own)
-        chosen = _sample(train)
+        split = "train" if "train" in spec.configs[config].splits else "validation"
+        pool = f"{dataset}/{config}:{split}"
+        train = {"train": pool, "n_rows": _N_TRAIN}
+        learned = read_run_rows(pool, split, sources).rows
+        known, groups = set(learned["group"].drop_null().to_pylist()), fair["group"].to_pylist()
         facts = {
-            "n_train": len(chosen),
-            "train_split": train.description["split"],
-            "known_groups": _known_groups(train.rows.take(chosen), gold.rows.take(fair)),
+            "n_train": min(len(learned), _N_TRAIN),
+            "train_split": split,
+            "known_groups": sum(group in known for group in groups) / len(groups),
         }
-        fields["train"] = str(_write(train, chosen, files / f"{dataset}-train.jsonl"))
-    name = Path(model).name
-    return RunConfig(name, method, (str(test),), model=model, revision=revision, **fields), facts
-
-
-def _known_groups(train: pa.Table, test: pa.Table) -> float:
-    """Return the share of test rows whose group, if they have one, has training rows."""
-    known = set(train["group"].drop_null().to_pylist())
-    groups = test["group"].to_pylist()
-    return sum(group in known for group in groups) / len(groups)
-
-
-def _training_rows(name: str, sources: Path | None) -> GoldRows:
-    """Read training rows, or where these are not at hand validation rows."""
-    try:
-        return read_run_rows(f"{name}:train", "train", sources)
-    except NLIHubError:
-        return read_run_rows(f"{name}:validation", "validation", sources)
-
-
-def _sample(rows: GoldRows) -> list[int]:
-    """Draw training rows, of every label as many as there can be."""
-    labels = rows.rows["label"].to_pylist()
-    keys = [keyed_number(1, "quick", id_) for id_ in rows.rows["id"].to_pylist()]
-    order = sorted(range(len(keys)), key=keys.__getitem__)
-    of_label = [[i for i in order if labels[i] == label] for label in range(len(rows.labels))]
-    n_each = min(_N_TRAIN // len(of_label), *map(len, of_label))
-    return sorted(i for chosen in of_label for i in chosen[:n_each])
-
-
-def _write(rows: GoldRows, chosen: list[int], path: Path) -> Path:
-    """Write chosen rows in the uniform schema."""
-    table = rows.rows.take(chosen).to_pylist()
-    kept = ("id", "premise", "hypothesis", "group", "category", "domain")
+    columns = ("id", "premise", "hypothesis", "group", "category", "domain")
+    lines = [
+        json.dumps({name: row[name] for name in columns} | {"label": gold.labels[row["label"]]})
+        for row in fair.to_pylist()
+    ]
+    path = folder / f"{dataset}.jsonl"
     with whole_file(path) as part:
-        lines = (
-            json.dumps({k: row[k] for k in kept} | {"label": rows.labels[row["label"]]})
-            for row in table
-        )
         part.write_text("\n".join([*lines, ""]), encoding="utf-8")
-    return path
+    return str(path), train, facts
 
 
 def _scores(done: dict[str, Any], rows: str) -> dict[str, Any]:
@@ -207,43 +171,31 @@ def _scores(done: dict[str, Any], rows: str) -> dict[str, Any]:
 
 
 def _report(result: dict[str, Any]) -> Iterator[str]:
-    yield f"# A quick look at {result['model']}"
-    yield ""
+    yield f"# A quick look at {result['model']}\n"
+    tested = {name: f for name, f in result["datasets"].items() if "problem" not in f}
     head = ["dataset", "rows", "how", "macro-F1", "accuracy", "most frequent label"]
     rows = []
-    for name, found in result["datasets"].items():
-        if "problem" not in found:
-            split = found.get("train_split")
-            how = _HOW[result["method"]].format(
-                n_train=found.get("n_train"), train_split=_SPLIT.get(split, split)
-            )
-            scores = [_interval(*found[score]) for score in ("macro_f1", "accuracy")]
-            frequent = f"{100 * found['most_frequent']:.1f}"
-            rows.append([name, f"{found['rows']:,}", how, *scores, frequent])
-    yield markdown_table(head, rows)
-    yield ""
-    problems = {name: f["problem"] for name, f in result["datasets"].items() if "problem" in f}
-    yield "In per cent, with intervals of 95 % where five groups were drawn. What this is not:"
-    yield ""
+    for name, found in tested.items():
+        split = {"train": "training"}.get(found.get("train_split", ""), "validation")
+        how = _HOW[result["method"]].format(n_train=found.get("n_train"), split=split)
+        scores = [_interval(*found[score]) for score in ("macro_f1", "accuracy")]
+        frequent = f"{100 * found['most_frequent']:.1f}"
+        rows.append([name, f"{found['rows']:,}", how, *scores, frequent])
+    yield markdown_table(head, rows) + "\n"
+    yield "In per cent, with intervals of 95 % where five groups were drawn. What this is not:\n"
     yield "- a result of the whole test sets: it is one of a sample of each;"
     yield "- a baseline of a paper: `nlihub baseline presets` lists these;"
-    if result["method"] == "probe":
-        known = [name for name, f in result["datasets"].items() if f.get("known_groups")]
-        if known:
-            yield (
-                f"- a test on new groups of {', '.join(known)}: the probe has learned from other "
-                "rows of the same patterns or abstracts;"
-            )
-        yield "- what the model can learn: `nlihub baseline finetune` may do better."
-    elif result["method"] == "prompt":
-        yield "- what the model knows: another prompt, or exemplars, may give another picture."
-    else:
-        yield "- what the model can learn: `nlihub baseline finetune` trains it."
-    yield ""
-    if problems:
-        yield "Not tested:"
-        yield ""
-        yield from (f"- {name}: {problem}" for name, problem in problems.items())
+    if known := [name for name, found in tested.items() if found.get("known_groups")]:
+        yield (
+            f"- a test on new groups of {', '.join(known)}: the probe has learned from other rows "
+            "of the same patterns or abstracts;"
+        )
+    yield _LIMITS[result["method"]] + "\n"
+    if len(tested) < len(result["datasets"]):
+        yield "Not tested:\n"
+        for name, found in result["datasets"].items():
+            if "problem" in found:
+                yield f"- {name}: {found['problem']}"
         yield ""
 
 

@@ -1,16 +1,17 @@
-"""Run baselines, and report on the runs: the functions of ``nlihub.baselines``."""
+"""Run baselines: one system for each seed, over shots, or all systems of an analysis."""
 
 import os
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from importlib import import_module
 from typing import Any
 
-from ..loaders.errors import UsageError, needs_extra
+from ..loaders.errors import UnknownNameError, UsageError, needs_extra
 from ..loaders.paths import local_path
 from ..loaders.progress import Tell, silent
-from .analyses import PlannedRun, plan_analysis, plan_seeds, plan_shots
 from .presets import PRESETS, get_preset
-from .runs.config import RunConfig
+from .runs.config import VIEWS, RunConfig, TrainingSubset
 from .runs.folder import METRICS, RunFolder
 
 PathLike = str | os.PathLike[str]
@@ -50,7 +51,7 @@ def run(
     compiled: bool | None = None,
     on_cpu: bool = False,
     num_proc: int = 1,
-    trackers: Sequence[str] = (),
+    tensorboard: bool = False,
     tell: Tell = silent,
 ) -> list[dict[str, Any]]:
     """Train and test a system, once for each seed.
@@ -77,8 +78,8 @@ def run(
             long enough to gain from it.
         on_cpu: Whether to compute on the CPU even if there is a GPU.
         num_proc: Processes that compute the features of the lexicalized classifier, from 1.
-        trackers: Trackers of experiments that get loss and scores, each installed by itself:
-            ``tensorboard``, ``wandb``, ``mlflow``.
+        tensorboard: Whether to write loss and scores for TensorBoard, below ``tracking`` in the
+            folder of each run.
         tell: Receives progress messages.
 
     Returns:
@@ -93,7 +94,7 @@ def run(
         OutputError: A folder belongs to another run, or another process is using it.
         ModelError: The model does not fit the task.
         TrainingError: Training failed, for example for lack of memory.
-        MissingExtraError: ``nlihub[baselines]`` is not installed.
+        MissingExtraError: ``nlihub[baselines]`` or ``nlihub[tracking]`` is not installed.
     """
     config, known_seeds, known_shots = _config_of(baseline)
     config = replace(_with_absolute_paths(config), reference=config.reference or reference)
@@ -103,11 +104,13 @@ def run(
         shots if shots is not None else known_shots,
         analysis,
     )
+    if tensorboard:
+        with needs_extra("tracking", "TensorBoard"):
+            import_module("tensorboard")
     with needs_extra("baselines", "A baseline"):
-        from .runs.execute import check_trackers, execute_run, with_hyperparameters
+        from .runs.execute import execute_run, with_hyperparameters
         from .training.execution import Execution
 
-        check_trackers(trackers)
         chosen = Execution(
             micro_batch,
             precision,
@@ -115,10 +118,10 @@ def run(
             config.reference,
             on_cpu,
             num_proc,
-            tuple(trackers),
+            tensorboard,
         )
         target, sources = local_path(output), local_path(folder) if folder is not None else None
-        places = [(target / part.folder, part.config) for part in planned]
+        places = [(target / folder, own) for folder, own in planned.items()]
         for place, own in places:  # before the first takes its time
             if not RunFolder(place).is_done:
                 own.check_complete()
@@ -153,7 +156,7 @@ def _config_of(
 
 def _plan(
     config: RunConfig, seeds: Sequence[int], shots: Sequence[int], analysis: str | None
-) -> list[PlannedRun]:
+) -> "Plan":
     if not seeds:
         raise UsageError("seeds is empty; expected at least one, such as 1.")
     if len(set(seeds)) > 1 and (
@@ -215,26 +218,153 @@ def rerun_config(path: PathLike) -> RunConfig:
     return replace(config, subset=replace(config.subset, run=str(chosen_by)))
 
 
-@needs_extra("baselines", "A report")
-def report(runs: PathLike | Sequence[PathLike], output: PathLike) -> dict[str, Any]:
-    """Write a report on runs, in Markdown with pictures.
+#: Runs that are yet to be done, in their order: configs by folder, relative to that of all runs.
+Plan = dict[str, RunConfig]
+
+
+def plan_seeds(config: RunConfig, seeds: Sequence[int], within: str = "") -> Plan:
+    """Plan a run for each seed, in folders ``seed-N``; repeated seeds count once.
 
     Args:
-        runs: One or more folders of runs, or folders that contain runs at any depth.
-        output: The folder to write; an earlier report there is replaced.
+        config: The config that the runs share.
+        seeds: The seeds.
+        within: What the folders' names begin with, such as ``all/``.
+    """
+    return {f"{within}seed-{seed}": replace(config, seed=seed) for seed in seeds}
 
-    Returns:
-        ``report`` (the path of the Markdown), ``pictures`` (their names), ``n_systems``,
-        ``n_runs``, ``benchmarks`` (their names) and ``unfinished`` (paths of runs).
+
+def plan_shots(config: RunConfig, seeds: Sequence[int], shots: Sequence[int]) -> Plan:
+    """Plan few-shot learning with several numbers of shots, in folders ``k-N/seed-N``.
+
+    With 0 shots no rows are drawn, but a new head is, so every seed has its run there too.
+
+    Args:
+        config: The config that the runs share.
+        seeds: The seeds of each number of shots.
+        shots: Numbers of training rows of each pattern, 0 or more.
+
+    Source: SpaceNLI, section 4.2.3 and Figure 3.
+    """
+    configs = {f"k-{n_shots}": replace(config, n_shots=n_shots) for n_shots in shots}
+    return _plan_folders(configs, seeds)
+
+
+def _plan_folders(configs: Mapping[str, RunConfig], seeds: Sequence[int]) -> Plan:
+    """Plan a run for each seed of each config, in the config's folder."""
+    plan: Plan = {}
+    for folder, config in configs.items():
+        plan |= plan_seeds(config, seeds, f"{folder}/")
+    return plan
+
+
+#: The domains of the domain-shift matrix: of each a training set of 25,464 rows and a test set.
+#: Source: MSciNLI, Table 8.
+DOMAINS = {
+    "hardware": ("mscinli/hardware", "mscinli/hardware"),
+    "networks": ("mscinli/networks", "mscinli/networks"),
+    "software_engineering": ("mscinli/software_engineering", "mscinli/software_engineering"),
+    "security_privacy": ("mscinli/security_privacy", "mscinli/security_privacy"),
+    "neurips": ("mscinli/neurips", "mscinli/neurips"),
+    "acl": ("scinli/acl_small", "scinli"),
+}
+
+#: The training sets of the experiment across datasets. Source: MSciNLI, Table 9.
+DATASETS = ("scinli", "mscinli", "mscinli/plus_small", "mscinli/plus")
+
+#: The parts of the training set. Source: MSciNLI, Table 7.
+PARTS = {
+    "easy": ("easy", 0.33),
+    "hard": ("hard", 0.33),
+    "ambiguous": ("ambiguous", 0.33),
+    "without-hardest-25": ("without_hardest", 0.25),
+    "without-hardest-5": ("without_hardest", 0.05),
+}
+
+
+def plan_hypothesis_only(config: RunConfig, seeds: Sequence[int]) -> Plan:
+    """Plan training on the pair, and on the hypothesis alone.
+
+    Source: SciNLI, section 5 and Table 7; MSciNLI, Table 17; BioNLI, Table 5.
+    """
+    return _plan_folders({view: replace(config, view=view) for view in VIEWS}, seeds)
+
+
+def plan_domain_shift(config: RunConfig, seeds: Sequence[int]) -> Plan:
+    """Plan training on each domain, and testing on all domains.
+
+    Test sets of the config that are of other datasets, such as ``mismatched``, come after them.
+
+    Source: MSciNLI, section 5.2 and Table 8.
+    """
+    tests = tuple(test for _, test in DOMAINS.values())
+    configs = {
+        domain: _learning(config, train, test, tests) for domain, (train, test) in DOMAINS.items()
+    }
+    return _plan_folders(configs, seeds)
+
+
+def _learning(config: RunConfig, train: str, validation: str, tests: tuple[str, ...]) -> RunConfig:
+    """Return a config with other training, validation (if the method has any) and test rows."""
+    compared = validation if config.takes("validation") else None
+    known = {test.partition("/")[0] for test in tests}
+    further = [test for test in config.tests if re.split("[/:]", test)[0] not in known]
+    return replace(config, train=train, validation=compared, tests=(*tests, *further))
+
+
+def plan_cross_dataset(config: RunConfig, seeds: Sequence[int]) -> Plan:
+    """Plan training on each dataset and on both, and testing on each and on both.
+
+    Test sets of the config that are of other datasets come after them.
+
+    Source: MSciNLI, section 5.3 and Table 9.
+    """
+    tests = ("scinli", "mscinli", "mscinli/plus")
+    configs = {
+        train.replace("/", "-"): _learning(config, train, train, tests) for train in DATASETS
+    }
+    return _plan_folders(configs, seeds)
+
+
+def plan_cartography(config: RunConfig, seeds: Sequence[int]) -> Plan:
+    """Plan training on all rows, then on those that the first run found easy, hard or ambiguous.
 
     Raises:
-        SourceNotFoundError: A folder contains no finished run, or a file of a run is missing.
-        UsageError: A run is malformed, or runs contradict each other.
-        PredictionsError: Predictions cannot be read, or do not match the rows of their test set.
-        OutputError: The output folder holds something other than a report, or is not writable.
-        MissingExtraError: ``nlihub[baselines]`` or ``nlihub[plots]`` is not installed.
-    """
-    from .reports.write import write_report
+        UsageError: The method does not train in epochs.
 
-    folders = [runs] if isinstance(runs, str | os.PathLike) else runs
-    return write_report([local_path(place) for place in folders], local_path(output))
+    Source: MSciNLI, section 5.1 and Table 7.
+    """
+    if config.method in ("lexicalized", "probe", "zero-shot", "prompt"):
+        raise UsageError(
+            f"The analysis cartography compares epochs of training; the method {config.method} has "
+            "none. Choose an encoder, cbow, cnn or bilstm."
+        )
+    planned = plan_seeds(config, seeds, "all/")
+    first = f"../../{next(iter(planned))}"
+    subsets = {name: TrainingSubset(*part, first) for name, part in PARTS.items()}
+    parts = {name: replace(config, subset=subset) for name, subset in subsets.items()}
+    return planned | _plan_folders(parts, seeds)
+
+
+ANALYSES = {
+    "hypothesis-only": plan_hypothesis_only,
+    "domain-shift": plan_domain_shift,
+    "cross-dataset": plan_cross_dataset,
+    "cartography": plan_cartography,
+}
+
+
+def plan_analysis(kind: str, config: RunConfig, seeds: Sequence[int]) -> Plan:
+    """Plan the runs of an analysis of the papers, in the order in which they have to be done.
+
+    Args:
+        kind: One of ``ANALYSES``.
+        config: The config that the runs share.
+        seeds: The seeds of each system that the analysis compares.
+
+    Raises:
+        UnknownNameError: There is no such analysis.
+        UsageError: The analysis does not apply to the config's method.
+    """
+    if kind not in ANALYSES:
+        raise UnknownNameError.of("analysis", kind, ANALYSES)
+    return ANALYSES[kind](config, seeds)

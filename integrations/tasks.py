@@ -9,8 +9,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from ..baselines.evaluation.gold import GoldRows
-from ..baselines.evaluation.order import interleave
+from ..baselines.evaluation.gold import GoldRows, interleave
 from ..baselines.systems.prompting.answers import Reading, read_answer
 from ..baselines.systems.prompting.prompts import FORMS, Prompt, Shot, draw_exemplars, get_prompt
 from ..builders.core.options import BuildOptions, check_config

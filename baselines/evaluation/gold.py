@@ -9,9 +9,11 @@ from typing import Any
 
 import datasets
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from ...builders.core.keyed import keyed_number
 from ...builders.core.options import check_config, check_split
 from ...builders.core.registry import builders, get_builder
 from ...builders.versions.open import PathLike, open_version
@@ -26,6 +28,8 @@ from ...metrics.inputs.groups import crossed_columns
 _COLUMNS = ("id", "label", "group", "category", "domain")
 _TEXTS = ("premise", "hypothesis")
 _RELEASED = ("sentence1", "sentence2")  # in the releases of SciNLI and MSciNLI
+#: Decides the order of rows of which any beginning is a fair sample.
+_ORDER_SEED = 1
 
 
 @dataclass(frozen=True)
@@ -168,7 +172,7 @@ def find_gold(
     config: str | None,
     split: str | None,
     folder: PathLike | None,
-    by: Sequence[str],
+    by: Sequence[str] = (),
     *,
     with_texts: bool = False,
 ) -> GoldRows:
@@ -322,7 +326,7 @@ def align_labels(rows: GoldRows, labels: tuple[str, ...], what: str) -> GoldRows
     ):
         raise SchemaError(
             f"{rows.description['name']} ({what}) has the labels {', '.join(rows.labels)}; "
-            f"expected {', '.join(labels)}.{_first_with_others(rows, labels)}"
+            f"expected {', '.join(labels)}."
         )
     order = np.array([labels.index(label) for label in rows.labels])
     ids = pa.chunked_array([order[rows.rows["label"].to_numpy()]])
@@ -332,10 +336,33 @@ def align_labels(rows: GoldRows, labels: tuple[str, ...], what: str) -> GoldRows
     )
 
 
-def _first_with_others(rows: GoldRows, labels: tuple[str, ...]) -> str:
-    ids = [id_ for id_, label in enumerate(rows.labels) if label not in labels]
-    found = rows.rows.filter(pc.is_in(rows.rows["label"], pa.array(ids, rows.rows["label"].type)))
-    if not len(found):
-        return ""
-    first = found.slice(0, 1).to_pylist()[0]
-    return f" The first other label is {rows.labels[first['label']]}, in row {first['id']}."
+def interleave(rows: pa.Table) -> npt.NDArray[np.int64]:
+    """Order rows so that any beginning of them is a fair sample.
+
+    Args:
+        rows: n rows with ``id``, ``label`` and ``group``.
+
+    Returns:
+        The n numbers of the rows. Where each group has one label (patterns), one row of every group
+        comes first, then a second of each, ...; where a group has several (mechanisms), whole
+        groups follow each other; where there are none, the labels take turns. What comes first
+        among equals is decided by keyed hashes of ids and groups.
+    """
+    ids = rows["id"].to_pylist()
+    drawn = np.array([keyed_number(_ORDER_SEED, "order of a task", id_) for id_ in ids], np.uint64)
+    groups = rows["group"].to_pylist()
+    labels = rows["label"].to_pylist()
+    if (
+        groups
+        and groups[0] is not None
+        and len(set(zip(groups, labels, strict=True))) > len(set(groups))
+    ):
+        of_group = {g: keyed_number(_ORDER_SEED, "groups of a task", g) for g in set(groups)}
+        return np.lexsort((drawn, np.array([of_group[g] for g in groups], np.uint64)))
+    kinds: Sequence[object] = groups if groups and groups[0] is not None else labels
+    _, codes = np.unique(np.array(kinds), return_inverse=True)
+    by_kind = np.lexsort((drawn, codes))
+    starts = np.searchsorted(codes[by_kind], codes[by_kind])
+    turn = np.empty(len(ids), np.int64)
+    turn[by_kind] = np.arange(len(ids)) - starts
+    return np.lexsort((drawn, turn))

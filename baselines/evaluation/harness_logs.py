@@ -50,11 +50,10 @@ RUN_AGAIN = "Run the harness again; `inspect eval-retry` runs only the missing s
 
 #: The compression of a member of a zip archive, and the header before it, of 30 bytes.
 _ZSTANDARD, _LOCAL_HEADER = 93, "<4s5H3I2H"
-_ARCHIVE, _ENTRY, _PARQUET = b"PK\3\4", b"PK\1\2", b"PAR1"
-_UTF8_NAME = 0x800
+_ARCHIVE, _PARQUET = b"PK\3\4", b"PAR1"
 _DAMAGE = (
-    *(KeyError, TypeError, ValueError, IndexError, AttributeError, OSError, OverflowError),
-    *(pa.ArrowException, zipfile.BadZipFile, zlib.error, struct.error),
+    *(KeyError, TypeError, ValueError, IndexError, AttributeError, OverflowError),
+    *(OSError, EOFError, pa.ArrowException, zipfile.BadZipFile, zlib.error, struct.error),
     NotImplementedError,  # an archive of a later version of the format
 )
 
@@ -278,14 +277,12 @@ def _read_lm_eval(path: Path) -> HarnessLog:
         for line in file:
             sample = parse_json(line)
             doc, answers = sample["doc"], sample["filtered_resps"]
+            # What was judged: were it another row's, its label or group would not be this row's.
             _, label, prediction, group = sample[sample["metrics"][0]]
-            if (label, group) != (doc["label"], doc["group"]):
-                raise ValueError(f"the row {doc['id']} was judged as one of the group {group}")
-            row = _Row(doc, doc["id"], label, group, prediction)
-            if answers and isinstance(answers[0], str):
-                rows.append(replace(row, answer=answers[0]))
-            else:
-                rows.append(replace(row, likelihoods=[answer[0] for answer in answers]))
+            is_text = bool(answers) and isinstance(answers[0], str)
+            answer = answers[0] if is_text else None
+            likelihoods = None if is_text else [answer[0] for answer in answers]
+            rows.append(_Row(doc, doc["id"], label, group, prediction, answer, likelihoods))
     task, _, date = path.stem.removeprefix("samples_").rpartition("_")
     beside = path.with_name(f"results_{date}.json")
     if not beside.is_file():
@@ -310,16 +307,15 @@ def _read_lighteval(path: Path) -> HarnessLog:
     table = pq.ParquetFile(path).read(["doc", "metric", "model_response"]).to_pylist()
     for row in table:
         about, response = row["doc"]["specific"], row["model_response"]
-        judged, likelihoods = row["metric"]["judged"], response["logprobs"]
-        if (judged["id"], judged["group"]) != (about["id"], about["group"]):
+        judged, likelihoods = row["metric"]["judged"], response["logprobs"] or None
+        if judged["id"] != about["id"]:
             raise ValueError(f"the row {about['id']} was judged as {judged['id']}")
         # Where a call fails, lighteval goes on with an empty text.
         texts = response.get("text_post_processed") or response["text"] or []
-        has_failed = not likelihoods and not any(response["text"] or [])
-        read = _Row(about, about["id"], judged["reference"], about["group"], judged["prediction"])
+        has_failed = likelihoods is None and not any(response["text"] or [])
         answer = None if likelihoods or has_failed else texts[0]
-        read = replace(read, answer=answer, likelihoods=likelihoods or None)
-        rows.append(replace(read, has_failed=has_failed))
+        facts = about["id"], judged["reference"], judged["group"], judged["prediction"]
+        rows.append(_Row(about, *facts, answer, likelihoods, has_failed))
     results = _results_of_lighteval(path)
     n_asked = None if results is None else results["config_general"]["max_samples"]
     if n_asked is not None and len(rows) < n_asked:
@@ -353,49 +349,33 @@ def _read_inspect(path: Path) -> HarnessLog:
 
 def _read_inspect_archive(path: Path) -> HarnessLog:
     with path.open("rb") as file, zipfile.ZipFile(file) as archive:
-        members = archive.infolist()
-        names = [info.filename for info in members]
+        names = archive.namelist()
         # Until a run ends there is what it began with.
         start = "header.json" if "header.json" in names else "_journal/start.json"
-        header = parse_json(_read_member(file, archive.getinfo(start)))
-        # All are read, so that no sample hides behind another name and no damage behind a sample.
-        contents = ((info.filename, _read_member(file, info)) for info in members)
+        header = parse_json(_read_member(file, archive, archive.getinfo(start)))
+        # All are read, so that no damage hides behind a sample.
+        members = archive.infolist()
+        contents = ((info.filename, _read_member(file, archive, info)) for info in members)
         samples = (parse_json(text) for name, text in contents if name.startswith("samples/"))
         return _of_inspect(header, samples)
 
 
-def _seek_member(file: IO[bytes], info: zipfile.ZipInfo) -> None:
-    """Go to the content of a member of a zip archive, whose own header must have its name.
-
-    A wrong length of what may follow its entry would hide the entries after it.
-    """
-    if info.comment or _ENTRY in info.extra:
-        raise ValueError(
-            f"{info.filename} has a comment or extra field that Inspect does not write"
-        )
-    file.seek(info.header_offset)
-    *_, n_name, n_extra = struct.unpack(_LOCAL_HEADER, file.read(struct.calcsize(_LOCAL_HEADER)))
-    name = file.read(n_name).decode("utf-8" if info.flag_bits & _UTF8_NAME else "cp437")
-    if name != info.orig_filename:
-        raise ValueError(f"{info.filename} is called {name} in its own header")
-    file.seek(n_extra, os.SEEK_CUR)
-
-
-def _read_member(file: IO[bytes], info: zipfile.ZipInfo) -> bytes:
+def _read_member(file: IO[bytes], archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> bytes:
     """Read a member of a zip archive; ``zipfile`` knows no Zstandard, which Inspect writes.
 
     No more is unpacked than the declared size and a byte, and that has to be all.
     """
     if max(info.file_size, info.compress_size) > MAX_RECORD_BYTES:
         raise ValueError(f"{info.filename} has more than {MAX_RECORD_BYTES:,} bytes")
-    _seek_member(file, info)
-    content = file.read(info.compress_size)
-    n_bytes = info.file_size + 1
     if info.compress_type == _ZSTANDARD:
-        with pa.CompressedInputStream(pa.BufferReader(content), "zstd") as stream:
-            content = stream.read(n_bytes)
-    elif info.compress_type == zipfile.ZIP_DEFLATED:
-        content = zlib.decompressobj(-zlib.MAX_WBITS).decompress(content, n_bytes)
+        file.seek(info.header_offset)
+        header = struct.unpack(_LOCAL_HEADER, file.read(struct.calcsize(_LOCAL_HEADER)))
+        file.seek(sum(header[-2:]), os.SEEK_CUR)  # over the name and the extra field
+        packed = pa.BufferReader(file.read(info.compress_size))
+        with pa.CompressedInputStream(packed, "zstd") as stream:
+            content: bytes = stream.read(info.file_size + 1)
+    else:
+        content = archive.read(info)
     if len(content) != info.file_size or zlib.crc32(content) != info.CRC:
         raise ValueError(f"{info.filename} does not have the size and CRC that it declares")
     return content
@@ -407,13 +387,8 @@ def _of_inspect(header: Mapping[str, Any], samples: Iterable[Mapping[str, Any]])
     if status not in _STATES:
         raise ValueError(f"the status {status!r}; expected one of {', '.join(_STATES)}")
     found = list(map(_read_sample, samples))
-    asked = about.get("dataset", {}).get("sample_ids")
-    if asked is not None and not {row.id for row in found} <= set(asked):
-        raise ValueError("samples that are not among those that it says it asked")
     if status == "success":
-        n_samples = (header.get("results") or {}).get("total_samples")
-        if len(found) != n_samples:
-            raise ValueError(f"{len(found)} samples; expected {n_samples}, as its results say")
+        _check_success(header, found)
     return _make_log(
         found,
         run_id=about["eval_id"],
@@ -424,18 +399,27 @@ def _of_inspect(header: Mapping[str, Any], samples: Iterable[Mapping[str, Any]])
     )
 
 
+def _check_success(header: Mapping[str, Any], found: Sequence[_Row]) -> None:
+    """Check that a log that tells success has each sample that it asked, and names no error."""
+    results = header.get("results") or {}
+    if len(found) != results.get("total_samples"):
+        expected = results.get("total_samples")
+        raise ValueError(f"{len(found)} samples; expected {expected}, as its results say")
+    asked = (header["eval"].get("dataset") or {}).get("sample_ids")
+    if asked is not None and {*map(str, asked)} != {str(row.id) for row in found}:
+        raise ValueError(f"{len(found)} samples are not the {len(asked)} that it asked")
+    n_answered = sum(not row.has_failed for row in found)
+    if results.get("completed_samples", n_answered) < n_answered or header.get("error"):
+        raise ValueError("it names an error, or fewer completed samples than it has")
+
+
 def _read_sample(sample: Mapping[str, Any]) -> _Row:
     doc, judged = sample["metadata"], (sample.get("scores") or {}).get("judge")
     row = _Row(doc, sample["id"], doc["label"], doc["group"])
     if judged is None or sample.get("error") or sample.get("invalidation"):
         return replace(row, has_failed=True)
     answer, labels = judged.get("answer"), get_builder(doc["dataset"]).SPEC.labels
-    if answer is not None and answer not in labels:
-        expected = f"expected {', '.join(labels)} or null"
-        raise ValueError(f"the answer {answer!r} of the sample {row.id}; {expected}")
     prediction = None if answer is None else labels.index(answer)
-    if judged.get("value") == ("I" if prediction == row.label else "C"):
-        raise ValueError(f"the value {judged['value']} of the sample {row.id}")
     return replace(row, prediction=prediction, answer=sample["output"]["completion"])
 
 
@@ -463,11 +447,6 @@ def _make_log(rows: list[_Row], *, ended: str = "complete", **facts: Any) -> Har
     def name(row: _Row) -> str | None:
         if row.has_failed:
             return None
-        if row.prediction is not None and (
-            type(row.prediction) is not int or not 0 <= row.prediction < len(labels)
-        ):
-            expected = f"expected 0 to {len(labels) - 1} or null"
-            raise ValueError(f"the prediction {row.prediction!r} of {row.id}; {expected}")
         if row.likelihoods is None:
             chosen, how = read_answer(row.answer, prompt).label, "its answer is"
         elif len(row.likelihoods) == len(labels):
@@ -477,10 +456,10 @@ def _make_log(rows: list[_Row], *, ended: str = "complete", **facts: Any) -> Har
         else:
             n = len(row.likelihoods)
             raise ValueError(f"{n} likelihoods of {row.id}; expected {len(labels)}")
-        given, expected = ("unread" if n is None else labels[n] for n in (row.prediction, chosen))
-        if given != expected:
-            raise ValueError(f"the prediction {given} of {row.id}; {how} {expected}")
-        return None if chosen is None else labels[chosen]
+        expected = None if chosen is None else labels[chosen]
+        if row.prediction != chosen:
+            raise ValueError(f"the prediction {row.prediction} of {row.id}; {how} {expected}")
+        return expected
 
     columns = {"id": [row.id for row in rows], "prediction": list(map(name, rows))}
     return HarnessLog(

@@ -1,18 +1,17 @@
 """The section of a report on one test set: scores, differences and pictures."""
 
-import itertools
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any
+from collections.abc import Mapping, Sequence
 
 from ...builders.core.registry import builders, get_builder
 from ...loaders.errors import NLIHubError
 from ...metrics import plots
-from ...metrics.inference import correct_by_holm, paired_t_test
+from ...metrics.inference import paired_t_test
 from ...metrics.plots.figures import with_legend_above
 from ...metrics.rows import show_p_value
 from ..evaluation.gold import GoldRows
 from ..evaluation.predictions import read_predictions
-from ..evaluation.scoring import score_predictions
+from ..evaluation.system_table import SystemTable
+from ..evaluation.systems import compare
 from ..runs.data import read_run_rows
 from ..tables import Cell, MeanScore, Table
 from .names import data_name, place_of
@@ -20,11 +19,7 @@ from .pictures import N_SYSTEMS, Pictures
 from .published import PaperRow, find_published, merge_published
 from .systems import Benchmark, ReportedSystem
 
-#: Number of pairs of six systems; of more pairs only those with the best system are shown.
-_MAX_PAIRS = 15
-
-_T_TEST = "t-test: p (Holm)"
-_EXCHANGE = "exchange test: p (Holm)"
+_T_TESTS = "Paired t-tests of {score} over the seeds, against the best system, not corrected:"
 
 
 def show_benchmark(benchmark: Benchmark, pictures: Pictures) -> list[str]:
@@ -43,12 +38,13 @@ def show_benchmark(benchmark: Benchmark, pictures: Pictures) -> list[str]:
         blocks.append(score_table(benchmark, names).as_markdown())
     if len(benchmark.systems) > 1:
         gold, reason = _find_gold(benchmark)
-        table = difference_table(benchmark, gold)
-        if table is not None:
-            title = f"### Differences on {benchmark.name}"
-            blocks += [title, table.as_markdown(), _explain_tests(benchmark, table)]
-        if reason is not None:
+        if gold is not None:
+            compared = compare_runs(benchmark, gold).to_markdown().rstrip()
+            blocks += [f"### Differences on {benchmark.name}", compared]
+        else:
             blocks.append(f"No tests on the rows of {benchmark.name}: {reason}")
+        if (table := seed_tests(benchmark)).rows:
+            blocks += [_T_TESTS.format(score=benchmark.compared[0]), table.as_markdown()]
     runs = [e for s in benchmark.systems for e in benchmark.evaluations(s).values()]
     results = [result for evaluation in runs for result in evaluation.metrics.values()]
     signatures = {str(result["signature"]) for result in results if "signature" in result}
@@ -149,116 +145,51 @@ def _find_gold(benchmark: Benchmark) -> tuple[GoldRows | None, str | None]:
     return None, reason
 
 
-def difference_table(benchmark: Benchmark, gold: GoldRows | None) -> Table | None:
-    """Test the differences between systems on a test set, pair by pair.
-
-    The paired t-test is over the seeds that both systems have. The tests on rows compare the median
-    runs by the first score (see ``Benchmark.middle_run``), since the rows of several seeds are not
-    independent: an exchange test over the rows, or over the patterns or mechanisms that rows
-    belong to. Holm's method corrects all p-values for all pairs.
+def compare_runs(benchmark: Benchmark, gold: GoldRows) -> SystemTable:
+    """Test each system against the best, over all of its runs, as ``nlihub score`` does.
 
     Args:
         benchmark: The test set, with its systems.
-        gold: The rows of the test set; None leaves the tests on rows out.
-
-    Returns:
-        A row for each pair and score; of more than 15 pairs only those with the best system. None
-        if nothing can be tested.
+        gold: The rows of the test set.
 
     Raises:
         PredictionsError: Predictions cannot be read, or do not match the rows.
+    """
+    files = {s.name: [e.file for e in benchmark.evaluations(s).values()] for s in benchmark.ranked}
+    tables = {
+        name: [read_predictions(gold, file, name=str(file))[0] for file in of_system]
+        for name, of_system in files.items()
+    }
+    thresholds = [float(name.partition(" ")[2]) for name in benchmark.compared if " " in name]
+    return compare(
+        gold,
+        tables,
+        files={name: [str(file) for file in of_system] for name, of_system in files.items()},
+        notes=[],
+        scores=benchmark.compared,
+        thresholds=thresholds or None,
+        by=[],
+        confidence_level=None,
+        n_resamples=9999,
+        seed=0,
+    )
+
+
+def seed_tests(benchmark: Benchmark) -> Table:
+    """Test the seeds of each system against those of the best, by the first score.
 
     Source: SciNLI, Table 6, and MSciNLI, Table 4: paired t-test over the seeds.
     """
-    pairs = list(itertools.combinations(benchmark.ranked, 2))
-    on_rows = _test_rows(benchmark, pairs, gold) if gold is not None else [{}] * len(pairs)
-    tests = [
-        {"system": first.name, "against": second.name, "score": score}
-        | _test_seeds(benchmark, first, second, score)
-        | found.get(score, {})
-        for (first, second), found in zip(pairs, on_rows, strict=True)
-        for score in benchmark.compared
-    ]
-    n_scores = len(benchmark.compared)
-    for number, name in itertools.product(range(n_scores), (_T_TEST, _EXCHANGE)):
-        _correct(tests[number::n_scores], name)
-    order = ("difference of means", "seeds", _T_TEST, "difference on rows", _EXCHANGE)
-    columns = [name for name in order if any(name in test for test in tests)]
-    n_shown = len(pairs) if len(pairs) <= _MAX_PAIRS else len(benchmark.systems) - 1
-    shown = ["system", "against", "score", *columns]
-    rows = [list(map(test.get, shown)) for test in tests[: n_shown * n_scores]]
-    return Table("", shown, rows) if columns else None
-
-
-def _test_seeds(
-    benchmark: Benchmark, first: ReportedSystem, second: ReportedSystem, score: str
-) -> dict[str, Any]:
-    """Return the paired t-test as cells, with the uncorrected p-value."""
-    ours, theirs = benchmark.evaluations(first), benchmark.evaluations(second)
-    seeds = [seed for seed in ours if seed in theirs]
-    if len(seeds) < 2:
-        return {}
-    found = paired_t_test(*([run[seed].scores[score] for seed in seeds] for run in (ours, theirs)))
-    difference = _show_difference(found["difference"])
-    return {"difference of means": difference, "seeds": len(seeds), _T_TEST: found["p_value"]}
-
-
-def _test_rows(
-    benchmark: Benchmark, pairs: Iterable[tuple[ReportedSystem, ReportedSystem]], gold: GoldRows
-) -> Iterator[dict[str, dict[str, Any]]]:
-    """Yield for each pair the tests on rows by score, as cells with uncorrected p-values."""
-    metric = benchmark.metric
-    thresholds = [float(s.partition(" ")[2]) for s in benchmark.compared if " " in s]
-    predictions = {
-        s.name: read_predictions(gold, file, name=str(file))[0]
-        for s in benchmark.systems
-        for file in [benchmark.middle_run(s).file]
-    }
-    for one, other in pairs:
-        pair = predictions[one.name], predictions[other.name]
-        found = score_predictions(gold, *pair, metrics=[metric], thresholds=thresholds or None)
-        tests: dict[str, dict[str, Any]] = {}
-        for score in benchmark.compared:
-            name, _, threshold = score.partition(" ")
-            test = found[metric]["comparison"][name]
-            test = test[0] if threshold else test  # at a threshold a list, here of length one
-            difference = _show_difference(test["difference"])
-            tests[score] = {"difference on rows": difference, _EXCHANGE: test["p_value"]}
-        yield tests
-
-
-def _show_difference(difference: float) -> str:
-    return f"{100 * difference:+.2f}"
-
-
-def _correct(tests: Sequence[dict[str, Any]], name: str) -> None:
-    """Replace p-values by texts: the value, and its correction by Holm's method."""
-    values = [cells.get(name) for cells in tests]
-    n_tests = sum(value is not None for value in values)
-    for cells, p_value, corrected in zip(tests, values, correct_by_holm(values), strict=True):
-        if p_value is not None:
-            bracket = f" ({show_p_value(corrected)})" if n_tests > 1 else ""
-            cells[name] = show_p_value(p_value) + bracket
-
-
-def _explain_tests(benchmark: Benchmark, table: Table) -> str:
-    words = []
-    if _T_TEST in table.columns:
-        words.append("Paired t-test over the seeds that both systems have.")
-    if _EXCHANGE in table.columns:
-        units = "rows" if benchmark.metric == "nli_report" else "groups"
-        words.append(
-            f"On the rows, an exchange test over {units} compares the run of each system that is "
-            f"in the middle by {benchmark.compared[0]} (of two, the lower one)."
-        )
-    n_pairs = len(benchmark.systems) * (len(benchmark.systems) - 1) // 2
-    if n_pairs > 1:
-        words.append(
-            f"In brackets, Holm's correction for as many of the {n_pairs} pairs as have the test."
-        )
-    if n_pairs > _MAX_PAIRS:
-        words.append("Pairs with the best system are shown.")
-    return " ".join(words)
+    (best, *others), score = benchmark.ranked, benchmark.compared[0]
+    rows: list[list[Cell]] = []
+    for other in others:
+        runs = benchmark.evaluations(other), benchmark.evaluations(best)
+        seeds = [seed for seed in runs[0] if seed in runs[1]]
+        if len(seeds) > 1:
+            found = paired_t_test(*([run[seed].scores[score] for seed in seeds] for run in runs))
+            difference = f"{100 * found['difference']:+.2f}"
+            rows.append([other.name, len(seeds), difference, show_p_value(found["p_value"])])
+    return Table("", ["system", "seeds", "difference of means", "p"], rows)
 
 
 def _pictures(benchmark: Benchmark, pictures: Pictures) -> list[str]:

@@ -1,15 +1,15 @@
-"""Sections on systems that differ in one thing: training data, view, shots, subset of the rows."""
+"""Sections on systems that differ in one thing: the training data, or the number of shots."""
 
 import itertools
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from ...builders.core.registry import get_builder
 from ..runs.config import RunConfig
 from ..tables import Cell, MeanScore, Table
 from .benchmarks import best_means, mean_cell, system_rows
-from .names import Place, place_of, short_dataset_name, subset_name
+from .names import Place, place_of, short_dataset_name
 from .pictures import Pictures, plot_shots, plot_transfer
 from .published import PaperRow, PublishedResult, find_published, merge_published
 from .systems import Benchmark, ReportedSystem, RunCollection, system_families
@@ -25,21 +25,13 @@ _ORDER = (
 )
 
 
-#: By the field that systems differ in: its title, and how its value is shown.
-_VARIED: dict[str, tuple[str, Callable[[RunConfig], int | str]]] = {
-    "view": ("sees", lambda c: "both texts" if c.view == "pair" else "hypothesis alone"),
-    "n_shots": ("shots", lambda c: "all" if c.n_shots is None and c.train else c.n_shots or 0),
-    "subset": ("training rows", lambda c: subset_name(c) or "all"),
-}
-
-
-class Comparison(NamedTuple):
-    """Systems of a test set that differ in one field alone.
+class ShotCurves(NamedTuple):
+    """Systems of a test set that differ in the number of shots alone.
 
     Attributes:
         benchmark: The test set.
-        table: For each family and value the scores, and those of papers.
-        means: The scores by family and value.
+        table: For each family and number the scores, and those of papers.
+        means: The scores by family and number of shots; ``all`` rows come last.
     """
 
     benchmark: Benchmark
@@ -47,47 +39,47 @@ class Comparison(NamedTuple):
     means: dict[str, dict[int | str, dict[str, MeanScore]]]
 
 
-def compare_by(field: str, collection: RunCollection) -> list[Comparison]:
-    """Compare the systems that differ in a field, ``view``, ``n_shots`` or ``subset``, alone.
+def compare_shots(collection: RunCollection) -> list[ShotCurves]:
+    """Compare the systems that differ in the number of shots alone.
 
-    Source: SciNLI, Table 7; MSciNLI, Tables 5, 7 and 17; BioNLI, Table 5; SpaceNLI, section 4.2.3
-        and Figure 3.
+    Source: MSciNLI, Table 5; SpaceNLI, section 4.2.3 and Figure 3.
     """
-    title, value_of = _VARIED[field]
     found = []
     for benchmark in collection.benchmarks:
         names = benchmark.compared
         rows: list[list[Cell]] = []
         means: dict[str, dict[int | str, dict[str, MeanScore]]] = {}
-        for name, systems in system_families(benchmark.systems, field).items():
-            by_value = {value_of(system.config): system for system in reversed(systems)}
-            if len(by_value) < 2:
+        for name, systems in system_families(benchmark.systems, "n_shots").items():
+            by_number = {_shots_of(system.config): system for system in reversed(systems)}
+            if len(by_number) < 2:
                 continue
             means[name] = {}
-            for shown in sorted(by_value, key=lambda value: (value == "all", value)):
-                system = by_value[shown]
-                means[name][shown] = benchmark.means(system)
+            for shots in sorted(by_number, key=lambda shots: (shots == "all", shots)):
+                system = by_number[shots]
+                means[name][shots] = benchmark.means(system)
                 own, *papers = system_rows(benchmark, system, names, {})
-                rows.append([name, shown, *own[1:]])
-                rows += [[row[0], shown, *row[1:]] for row in papers]
+                rows.append([name, shots, *own[1:]])
+                rows += [[row[0], shots, *row[1:]] for row in papers]
         if means:
-            columns = ["system", title, "runs", *names]
-            found.append(Comparison(benchmark, Table("", columns, rows), means))
+            table = Table("", ["system", "shots", "runs", *names], rows)
+            found.append(ShotCurves(benchmark, table, means))
     return found
 
 
-def show_compared(field: str, collection: RunCollection, pictures: Pictures) -> list[str]:
-    """Report on systems that differ in a field alone; of shots with a picture for each test set."""
+def _shots_of(config: RunConfig) -> int | str:
+    return "all" if config.n_shots is None and config.train else config.n_shots or 0
+
+
+def show_shots(collection: RunCollection, pictures: Pictures) -> list[str]:
+    """Report on systems that differ in the number of shots, with a picture for each test set."""
     blocks = []
-    for found in compare_by(field, collection):
-        benchmark = found.benchmark
-        blocks += [f"### {benchmark.name}", found.table.as_markdown()]
-        if field == "n_shots":
-            # Macro-F1 and accuracy are too much alike for one picture.
-            n_scores = 2 if benchmark.metric == "pattern_accuracy" else 1
-            figure = plot_shots(found.means, benchmark.compared[:n_scores])
-            alt = f"Scores on {benchmark.name} by the number of shots"
-            blocks.append(pictures.add(f"few shots {benchmark.name}", alt, figure))
+    for benchmark, table, means in compare_shots(collection):
+        # Macro-F1 and accuracy are too much alike for one picture.
+        n_scores = 2 if benchmark.metric == "pattern_accuracy" else 1
+        figure = plot_shots(means, benchmark.compared[:n_scores])
+        alt = f"Scores on {benchmark.name} by the number of shots"
+        picture = pictures.add(f"few shots {benchmark.name}", alt, figure)
+        blocks += [f"### {benchmark.name}", table.as_markdown(), picture]
     return blocks
 
 

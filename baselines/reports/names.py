@@ -1,8 +1,7 @@
 """Short names of data, models and systems in a report."""
 
-import itertools
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -78,15 +77,13 @@ def subset_name(config: RunConfig) -> str:
     return f"{share} {config.subset.kind}"
 
 
-def describe_training(train: str | None, view: str, n_shots: int | None, subset: str = "") -> str:
+def describe_training(
+    train: str | None, view: str | None, n_shots: int | None, subset: str | None = None
+) -> str:
     """Describe what a system was trained on and what it saw, by short names of both."""
-    alone = "hypothesis alone" if view == "hypothesis" else ""
-    return ", ".join(filter(None, (train or "nothing", alone, show_shots(n_shots), subset)))
-
-
-def show_shots(n_shots: int | None) -> str:
-    """Write a number of shots; empty for None."""
-    return "" if n_shots is None else f"{n_shots} shot{'s' * (n_shots != 1)}"
+    alone = "hypothesis alone" if view == "hypothesis" else None
+    shots = None if n_shots is None else f"{n_shots} shot{'s' * (n_shots != 1)}"
+    return ", ".join(filter(None, (train, alone, shots, subset)))
 
 
 def model_name(config: RunConfig) -> str:
@@ -108,55 +105,34 @@ def system_identity(config: RunConfig, *without: str) -> str:
     return json.dumps(values, sort_keys=True)
 
 
-def distinct_names(configs: Sequence[RunConfig], *varied: str) -> list[str]:
+def distinct_names(
+    configs: Sequence[RunConfig], places: Sequence[str], varied: Collection[str] = ()
+) -> list[str]:
     """Make distinct names of the systems of a report, from the names in their configs.
 
-    Equal names get the few facts that distinguish them, besides the fields ``varied``; or a number
-    where no fact does, as for two folders of one name.
+    Equal names get what the systems were trained on and saw, but for the fields ``varied``; if they
+    are still equal, their place.
+
+    Args:
+        configs: The configs of the systems.
+        places: A folder of each, all different.
+        varied: Fields that do not distinguish systems.
     """
-    facts = [_facts(config, varied) for config in configs]
-    names = []
-    for config, own in zip(configs, facts, strict=True):
-        alike = [f for f, c in zip(facts, configs, strict=True) if c.name == config.name]
-        words = ", ".join(text for key in _distinguishing(alike) if (text := own.get(key)))
-        names.append(f"{config.name} ({words})" if words else config.name)
-    return [
-        name if names.count(name) == 1 else f"{name} no. {names[: i + 1].count(name)}"
-        for i, name in enumerate(names)
-    ]
+    names = [config.name for config in configs]
+    for further in ([_describe(config, varied) for config in configs], places):
+        names = [
+            f"{name} ({words})" if words and names.count(name) > 1 else name
+            for name, words in zip(names, further, strict=True)
+        ]
+    return names
 
 
-def _distinguishing(facts: Sequence[Mapping[str, str]]) -> list[str]:
-    """Return the first facts that distinguish the systems, each of which adds a distinction."""
-    chosen: list[str] = []
-    n_apart = 1
-    for key in dict.fromkeys(itertools.chain.from_iterable(facts)):
-        n = len({tuple(found.get(one) for one in (*chosen, key)) for found in facts})
-        if n > n_apart:
-            chosen.append(key)
-            n_apart = n
-    return chosen
-
-
-def _facts(config: RunConfig, varied: Sequence[str]) -> dict[str, str]:
-    """Return the facts by which a config can be distinguished, in words, the main ones first."""
-    facts = {
-        "train": f"trained on {short_dataset_name(config.train, 'train')}" if config.train else "",
-        "view": "hypothesis alone" if config.view == "hypothesis" else "",
-        "n_shots": show_shots(config.n_shots),
+def _describe(config: RunConfig, varied: Collection[str]) -> str:
+    """Describe what a system was trained on and what it saw of the rows."""
+    facts: dict[str, Any] = {
+        "train": short_dataset_name(config.train, "train") if config.train else None,
+        "view": config.view,
+        "n_shots": config.n_shots,
         "subset": subset_name(config),
-        "model": model_name(config),
-        "method": config.method,
     }
-    values = config.as_json()
-    values = values.pop("options") | values.pop("details") | values
-    others = values.keys() - {"name", "seed", "tests", *facts}
-    facts |= {name: f"{name} {_shown(v)}" for name, v in values.items() if name in others}
-    facts["tests"] = f"on {', '.join(sorted(map(short_dataset_name, config.tests)))}"
-    return {name: text for name, text in facts.items() if name not in varied}
-
-
-def _shown(value: Any) -> str:
-    if isinstance(value, list):
-        return "+".join(map(_shown, value)) or "none"
-    return Path(value).name if isinstance(value, str) else str(value)
+    return describe_training(**{n: None if n in varied else fact for n, fact in facts.items()})

@@ -108,34 +108,6 @@ def plot_shots(
     return with_legend_above(figure)
 
 
-def plot_learning(systems: Mapping[str, Sequence[Mapping[int, float]]]) -> "Figure":
-    """Plot validation macro-F1 by epoch: a thin line for each run, a thick one for their mean.
-
-    Args:
-        systems: For each run of a system, macro-F1 from 0 to 1 by epoch; 1 to 7 systems. The mean
-            ends with the shortest run.
-    """
-    with new_figure() as (figure, axes):
-        styles = zip(COLORS, LINES, MARKERS, strict=True)
-        for (name, runs), (color, line, marker) in zip(systems.items(), styles, strict=False):
-            if len(runs) > 1:
-                for run in runs:
-                    axes.plot(*_percent(run), color=color, lw=0.6, alpha=0.6)
-            shared = set.intersection(*(set(run) for run in runs))
-            means = {epoch: sum(run[epoch] for run in runs) / len(runs) for epoch in shared}
-            style: dict[str, Any] = {"color": color, "linestyle": line, "marker": marker}
-            axes.plot(*_percent(means), lw=1.6, ms=4.5, label=name, **style)
-        last = max(epoch for runs in systems.values() for run in runs for epoch in run)
-        axes.set_xticks(range(1, last + 1, max(1, last // 10)))
-        axes.set(xlabel="Epoch", ylabel="Macro-F1 on the validation rows (%)")
-    return with_legend_above(figure)
-
-
-def _percent(scores: Mapping[int, float]) -> tuple[list[int], list[float]]:
-    epochs = sorted(scores)
-    return epochs, [100 * scores[epoch] for epoch in epochs]
-
-
 def plot_training_map(result: Mapping[str, Any], title: str) -> "Figure":
     """Plot a run's number of training rows by confidence and variability over the epochs.
 

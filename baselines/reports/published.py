@@ -5,7 +5,6 @@ The results are in ``published.json``.
 
 import dataclasses
 import json
-import operator
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -126,36 +125,16 @@ def find_published(
     reason = differing_test_set(test, dataset) or _not_the_presets(config)
     if reason is not None:
         return [], reason
-    trained, places = _training_set(config), {place_of(test, score) for score in scores}
-    ours = _setting(config, trained)
-    no_table = f"no table has {config.preset}"
-    view = "the pair" if config.view == "pair" else "the hypothesis alone"
-    # Why no table has a run, by the first setting in which the closest results differ.
-    reasons = [
-        no_table,
-        f"{no_table} on {test}",
-        f"{no_table} on {test}, trained on {trained or 'nothing'}",
-        f"no table has it with {view}",
-        "no table has it with that number of shots",
-        "no table has it on that part of the training rows",
-        "no table has it with these features",
-        "its word vectors are drawn, the paper's are GloVe's",
+    ours, places = _setting(config, _training_set(config)), {place_of(test, s) for s in scores}
+    found = [
+        result
+        for result in published_results()
+        if result.preset == config.preset
+        and result.differs is None
+        and not places.isdisjoint(result.places)
+        and _setting(result, result.train) == ours
     ]
-
-    def n_same(result: PublishedResult) -> int:
-        """Count the settings that are the same, up to the first that differs."""
-        same = [result.preset == config.preset and result.differs is None]
-        same.append(not places.isdisjoint(result.places))
-        same += map(operator.eq, _setting(result, result.train), ours)
-        return [*same, False].index(False)
-
-    by_closeness: dict[int, list[PublishedResult]] = {}
-    for result in published_results():
-        by_closeness.setdefault(n_same(result), []).append(result)
-    closest = max(by_closeness)
-    if closest < len(reasons):
-        return [], reasons[closest]
-    return by_closeness[closest], None
+    return found, None if found else f"no table has {config.preset} in this setting"
 
 
 def _training_set(config: RunConfig) -> str | None:

@@ -145,13 +145,11 @@ class RunCollection:
         systems: The systems, sorted by name.
         benchmarks: The test sets, sorted by name.
         unfinished: Folders of runs that are running or were interrupted.
-        repeated: Folders of runs that repeat another with the same result.
     """
 
     systems: tuple[ReportedSystem, ...]
     benchmarks: tuple[Benchmark, ...]
     unfinished: Sequence[str]
-    repeated: Sequence[str]
 
     @property
     def runs(self) -> list[tuple[str, FinishedRun]]:
@@ -167,8 +165,8 @@ def collect_runs(folders: Sequence[Path]) -> RunCollection:
 
     Raises:
         SourceNotFoundError: A folder has no runs, or a file of a run is missing.
-        UsageError: A run is malformed; two runs of a system have the same seed and different
-            results; rows of one name differ between runs, or the training rows of a system.
+        UsageError: A run is malformed; two runs of a system have the same seed; rows of one name
+            differ between runs, or the training rows of a system.
     """
     done: dict[Path, FinishedRun] = {}
     unfinished = set()
@@ -186,9 +184,7 @@ def collect_runs(folders: Sequence[Path]) -> RunCollection:
             f"None of the runs has come to its end: {', '.join(sorted(unfinished))}."
         )
     systems = _systems(done.values())
-    counted = {run.place for system in systems for run in system.runs}
-    repeated = sorted(run.place for run in done.values() if run.place not in counted)
-    return RunCollection(systems, _benchmarks(systems), sorted(unfinished), repeated)
+    return RunCollection(systems, _benchmarks(systems), sorted(unfinished))
 
 
 def _find_runs(folder: Path) -> list[Path]:
@@ -230,33 +226,27 @@ def _read_evaluation(folder: Path, key: str, entry: Mapping[str, Any]) -> Evalua
 
 def _systems(runs: Iterable[FinishedRun]) -> tuple[ReportedSystem, ...]:
     by_config: dict[str, dict[int, FinishedRun]] = {}
-    known: dict[tuple[str, str], tuple[Any, FinishedRun]] = {}
+    known: dict[tuple[str, str], tuple[str, FinishedRun]] = {}
     for run in sorted(runs, key=lambda run: (run.config.seed, run.place)):
         identity = system_identity(run.config)
-        for what, fact in _facts(run, identity).items():
-            first, of = known.setdefault(what, (fact, run))
-            if first != fact:
+        digests = {(e.key, ""): digest for digest, e in run.evaluations.items()}
+        if trained := run.record["data"].get("train"):
+            digests[str(run.config.train), identity] = trained["digest"]
+        for (rows, of_system), digest in digests.items():
+            first, of = known.setdefault((rows, of_system), (digest, run))
+            if first != digest:
                 raise UsageError(
-                    f"{what[0]} are not the same in {of.folder} and {run.folder}. Report on them "
-                    "apart, or repeat one of the runs."
+                    f"The rows of {rows} are not the same in {of.folder} and {run.folder}. Report "
+                    "on them apart, or repeat one of the runs."
                 )
-        by_config.setdefault(identity, {}).setdefault(run.config.seed, run)
+        same = by_config.setdefault(identity, {}).setdefault(run.config.seed, run)
+        if same is not run:
+            raise UsageError(f"{run.folder} repeats the run {same.folder}. Report on one of them.")
     groups = [tuple(by_seed.values()) for by_seed in by_config.values()]
     configs = [group[0].config for group in groups]
-    systems = map(ReportedSystem, distinct_names(configs), configs, groups)
+    names = distinct_names(configs, [group[0].place for group in groups])
+    systems = map(ReportedSystem, names, configs, groups)
     return tuple(sorted(systems, key=lambda system: system.name))
-
-
-def _facts(run: FinishedRun, identity: str) -> dict[tuple[str, str], Any]:
-    """Return what has to be the same in all runs: by words, and the system if it is of one."""
-    facts: dict[tuple[str, str], Any] = {
-        (f"The rows of {e.key}", ""): digest for digest, e in run.evaluations.items()
-    }
-    if trained := (run.record.get("data") or {}).get("train"):
-        facts[f"The rows of {run.config.train}", identity] = trained["digest"]
-    metrics = {digest: e.metrics for digest, e in run.evaluations.items()}
-    words = f"The results of {run.config.name} with the seed {run.config.seed}"
-    return facts | {(words, identity): metrics}
 
 
 def _benchmarks(systems: Sequence[ReportedSystem]) -> tuple[Benchmark, ...]:
@@ -300,7 +290,7 @@ def system_families(
         groups += [group] if is_one else _group(group, identity)
     groups = [group for group in groups if len(group) > 1]
     configs = [replace(group[0].config, name=_common_name(group)) for group in groups]
-    names = distinct_names(configs, "name", "preset", "tests", *varied)
+    names = distinct_names(configs, [group[0].runs[0].place for group in groups], varied)
     return dict(zip(names, groups, strict=True))
 
 

@@ -1,24 +1,29 @@
 """Write a report on runs: Markdown, and the pictures that it shows."""
 
+import itertools
+import os
 import re
-from collections.abc import Mapping, Sequence
+import statistics
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import pyarrow.parquet as pq
 
 from ...loaders.atomic_write import whole_folder
-from ...loaders.errors import OutputError, UsageError
-from ...loaders.json_text import parse_json
+from ...loaders.errors import OutputError, needs_extra
+from ...loaders.paths import local_path
 from ...metrics.functional import cartography
-from ..runs.folder import DYNAMICS, LOG
+from ..runs.folder import DYNAMICS
 from ..tables import Cell, Table
-from .benchmarks import show_benchmark
-from .comparisons import show_compared, show_transfers
-from .names import short_dataset_name
-from .pictures import N_SYSTEMS, Pictures, plot_learning, plot_training_map
-from .provenance import cost_table, show_comparability, show_provenance
-from .systems import FinishedRun, RunCollection, collect_runs
+from .benchmarks import paper_rows, show_benchmark
+from .comparisons import show_shots, show_transfers
+from .names import data_name, short_dataset_name
+from .pictures import Pictures, plot_training_map
+from .published import LATER_PAPERS, results_apart
+from .systems import FinishedRun, ReportedSystem, RunCollection, collect_runs
+
+PathLike = str | os.PathLike[str]
 
 FILE_NAME = "report.md"
 
@@ -32,18 +37,35 @@ _MAPS = (
 _EMBEDDED = re.compile(r"!\[[^\]]*\]\(([^)]+)\)")
 
 
-def write_report(runs: Sequence[Path], output: Path) -> dict[str, Any]:
-    """Write a report on runs into a folder, whole or not at all: see ``nlihub.baselines.report``.
+@needs_extra("baselines", "A report")
+def report(runs: PathLike | Sequence[PathLike], output: PathLike) -> dict[str, Any]:
+    """Write a report on runs, in Markdown with pictures, whole or not at all.
 
     The same runs give the same bytes with the same versions of matplotlib and of the test rows.
     Tests on rows are left out, with a note, if the test rows are not available or have changed.
+
+    Args:
+        runs: One or more folders of runs, or folders that contain runs at any depth.
+        output: The folder to write; an earlier report there is replaced.
+
+    Returns:
+        ``report`` (the path of the Markdown), ``pictures`` (their names), ``n_systems``,
+        ``n_runs``, ``benchmarks`` (their names) and ``unfinished`` (paths of runs).
+
+    Raises:
+        SourceNotFoundError: A folder contains no finished run, or a file of a run is missing.
+        UsageError: A run is malformed, or runs contradict each other.
+        PredictionsError: Predictions cannot be read, or do not match the rows of their test set.
+        OutputError: The output folder holds something other than a report, or is not writable.
+        MissingExtraError: ``nlihub[baselines]`` or ``nlihub[plots]`` is not installed.
     """
+    folders = [runs] if isinstance(runs, str | os.PathLike) else runs
+    collection, output = collect_runs(list(map(local_path, folders))), local_path(output)
     if output.exists() and not _is_report(output):
         raise OutputError(
             f"{output} exists and is not a report, or holds other files too. Name another folder, "
             "or move it away."
         )
-    collection = collect_runs(runs)
     with whole_folder(output, _is_report) as folder:
         pictures = Pictures(folder)
         text = _text(collection, pictures)
@@ -76,13 +98,11 @@ def _text(collection: RunCollection, pictures: Pictures) -> str:
     }
     blocks |= {
         "Trained on one, tested on another": show_transfers(collection, pictures),
-        "The hypothesis alone": show_compared("view", collection, pictures),
-        "Few shots": show_compared("n_shots", collection, pictures),
-        "Parts of the training rows": show_compared("subset", collection, pictures),
-        "Training": _show_training(collection, pictures),
-        "What it took": [cost_table(collection.systems).as_markdown()],
-        "What can be compared with the papers": show_comparability(collection),
-        "How it was made": show_provenance(collection),
+        "Few shots": show_shots(collection, pictures),
+        "Maps of the training rows": _show_maps(collection, pictures),
+        "What it took": [_cost_table(collection.systems).as_markdown()],
+        "What can be compared with the papers": _show_comparability(collection),
+        "How it was made": _show_provenance(collection),
     }
     parts = [_MARK, "# Baselines", _introduction(collection)]
     for title, found in blocks.items():
@@ -104,45 +124,6 @@ def _introduction(collection: RunCollection) -> str:
     )
 
 
-def _show_training(collection: RunCollection, pictures: Pictures) -> list[str]:
-    """Report scores by epoch, a picture for each validation set, and maps of training rows."""
-    by_validation: dict[str, dict[str, list[dict[int, float]]]] = {}
-    for system in collection.systems:
-        curves = [curve for run in system.runs if (curve := _learning_curve(run))]
-        if any(len(curve) > 1 for curve in curves):
-            name = str(system.config.validation)
-            by_validation.setdefault(name, {})[system.name] = curves
-    blocks = []
-    for name, found in sorted(by_validation.items()):
-        place = short_dataset_name(name, "validation")
-        order = sorted(found, key=lambda s: (-max(max(c.values()) for c in found[s]), s))
-        figure = plot_learning({system: found[system] for system in order[:N_SYSTEMS]})
-        whose = f", the best {N_SYSTEMS} of {len(found)} systems" * (len(found) > N_SYSTEMS)
-        alt = f"Macro-F1 on the validation rows of {place} by epoch{whose}"
-        blocks.append(pictures.add(f"learning {place}", alt, figure))
-    return blocks + _show_maps(collection, pictures)
-
-
-def _learning_curve(run: FinishedRun) -> dict[int, float]:
-    """Read macro-F1 on the validation rows by epoch from a run's log; empty if there is none."""
-    path = run.folder / LOG
-    lines = path.read_text(encoding="utf-8").splitlines() if path.is_file() else []
-    curve = {}
-    for number, line in enumerate(lines, 1):
-        try:
-            entry = parse_json(line)
-            if entry.get("kind") == "epoch":
-                epoch, validation = int(entry["epoch"]), entry.get("validation")
-                if validation is not None:
-                    curve[epoch] = float(validation["macro_f1"])
-        except (ValueError, KeyError, TypeError, AttributeError) as error:
-            raise UsageError(
-                f"{path}:{number}: expected a JSON object, for an epoch with its number and "
-                f"macro_f1: {error!r}."
-            ) from error
-    return curve
-
-
 def _show_maps(collection: RunCollection, pictures: Pictures) -> list[str]:
     """Report a map of the rows of each system's first run, if it was trained on all rows."""
     head = ["system", "seed", "training rows", "epochs", "confidence", "variability"]
@@ -162,7 +143,7 @@ def _show_maps(collection: RunCollection, pictures: Pictures) -> list[str]:
         figure = plot_training_map(result, title=name)
         shown.append(pictures.add(f"training map {name}", alt, figure))
     table = Table("", head, rows).as_markdown()
-    return ["### Maps of the training rows", _MAPS, table, *shown] if shown else []
+    return [_MAPS, table, *shown] if shown else []
 
 
 def _training_map(run: FinishedRun) -> Mapping[str, Any] | None:
@@ -176,3 +157,136 @@ def _training_map(run: FinishedRun) -> Mapping[str, Any] | None:
     table = pq.read_table(path)
     found = cartography(table["probability"], groups=table["id"])
     return found if found["n_samples"] > found["n_groups"] else None
+
+
+_COMPARED = (
+    "A paper's number stands under a system, in italics, only where preset, training rows (all or "
+    "the same part), view, shots, features, word vectors and test rows are the same."
+)
+
+
+def _show_comparability(collection: RunCollection) -> list[str]:
+    """Report which systems can be compared with a paper's numbers, which cannot, and why."""
+    alone: dict[str, dict[str, list[str]]] = {}
+    notes: dict[str, None] = {}
+    for system, benchmark in itertools.product(collection.systems, collection.benchmarks):
+        if system in benchmark.systems:
+            rows, reason = paper_rows(benchmark, system)
+            notes |= dict.fromkeys(note for row in rows for note in row.notes)
+            if reason is not None:
+                alone.setdefault(reason, {}).setdefault(system.name, []).append(benchmark.name)
+    apart = [
+        f"{reason[0].upper()}{reason[1:]}: "
+        + "; ".join(f"{name} on {', '.join(on)}" for name, on in found.items())
+        for reason, found in alone.items()
+    ]
+    return [
+        *_list("To be read with care:", _warnings(collection)),
+        _COMPARED,
+        *_list("So these stand alone:", apart),
+        *_list("Of the papers' numbers:", list(notes)),
+        *_list("Later papers' macro-F1, in settings of their own:", _apart(collection)),
+    ]
+
+
+def _apart(collection: RunCollection) -> list[str]:
+    """Return a line for each test set, paper and setting that no run is compared with."""
+    return [
+        f"{benchmark.name}, [{source}]({LATER_PAPERS[source.partition(',')[0]]}): "
+        f"{'; '.join(systems)}. What differs: {differs}."
+        for benchmark in collection.benchmarks
+        if benchmark.dataset["split"] == "test"
+        for (source, differs), systems in results_apart(data_name(benchmark.dataset)).items()
+    ]
+
+
+def _warnings(collection: RunCollection) -> list[str]:
+    """Return what the runs said of themselves: hardly learned, tested on training rows."""
+    said = [(name, run, run.record.get("hardly_learned")) for name, run in collection.runs]
+    said += [
+        (name, run, f"{count:,} pairs of {test} are among its training rows.")
+        for name, run in collection.runs
+        for test, count in (run.record.get("shared_with_train") or {}).items()
+    ]
+    return [f"{name}, seed {run.config.seed}: {what}" for name, run, what in said if what]
+
+
+def _show_provenance(collection: RunCollection) -> list[str]:
+    """Report the runs and rows that a report was made from, and what was left out."""
+    runs = [[f"`{run.place}`", name, str(run.config.seed)] for name, run in collection.runs]
+    left_out = [f"`{place}`" for place in collection.unfinished]
+    return [
+        Table("", ["run", "system", "seed"], runs).as_markdown(),
+        _data_table(collection).as_markdown(),
+        *_list("Left out, because they are still at work or were broken off:", left_out),
+    ]
+
+
+def _data_table(collection: RunCollection) -> Table:
+    """Tabulate the rows that runs were trained, validated and tested on."""
+    described = [pair for _, run in collection.runs for pair in run.record["data"].items()]
+    described += [("test", benchmark.dataset) for benchmark in collection.benchmarks]
+    found = {
+        (data_name(d), str(d["split"] or what), d["rows"], str(d["version"] or ""), d["digest"])
+        for what, d in described
+    }
+    rows = [
+        [name, version, split, n_rows, f"`{digest}`"]
+        for name, split, n_rows, version, digest in sorted(found)
+    ]
+    return Table("", ["dataset", "version", "split", "rows", "digest"], rows)
+
+
+def _list(title: str, lines: Sequence[str]) -> list[str]:
+    return [title, "\n".join(f"- {line}" for line in lines)] if lines else []
+
+
+def _cost_table(systems: Sequence[ReportedSystem]) -> Table:
+    """Tabulate time, speed, size and hardware of the systems, as means over their runs."""
+    costs = [_costs(system) for system in systems]
+    filled = [name for name in costs[0] if any(found[name] for found in costs)]
+    return Table("", filled, [[found[name] for name in filled] for found in costs])
+
+
+def _costs(system: ReportedSystem) -> dict[str, str]:
+    runs, config = system.runs, system.config
+    trains = config.train is not None and config.method != "prompt"
+    n_rows = runs[0].record["data"].get("train", {}).get("rows")
+    epochs, best = (_mean(runs, name, "{:.3g}".format) for name in ("n_epochs", "best_epoch"))
+    return {
+        "system": system.name,
+        "trained on": short_dataset_name(str(config.train), "train") if trains else "nothing",
+        "rows": _mean(runs, "n_train", _whole) or (_whole(n_rows) if n_rows else ""),
+        "parameters": _mean(runs, "n_parameters", _millions),
+        "trained": _mean(runs, "n_trained", _millions),
+        "epochs (best)": epochs and f"{epochs} ({best})",
+        "minutes a run": _mean(runs, "seconds", lambda seconds: f"{seconds / 60:.1f}"),
+        "training pairs/s": _mean(runs, "pairs_per_s", _whole),
+        "precision": _listed(run.record["execution"]["precision"] for run in runs),
+        "hardware": _listed(_hardware(run) for run in runs),
+    }
+
+
+def _mean(runs: Sequence[FinishedRun], name: str, show: Callable[[float], str]) -> str:
+    found = [run.record[name] for run in runs if isinstance(run.record.get(name), int | float)]
+    return show(statistics.fmean(found)) if found else ""
+
+
+def _whole(number: float) -> str:
+    return f"{number:,.0f}"
+
+
+def _millions(number: float) -> str:
+    return f"{number / 1e6:,.1f} M" if number >= 1e5 else _whole(number)
+
+
+def _listed(values: Iterable[Any]) -> str:
+    return ", ".join(dict.fromkeys(str(value) for value in values if value))
+
+
+def _hardware(run: FinishedRun) -> str:
+    found = run.record["hardware"]
+    if run.record["execution"]["device"].startswith("cuda"):
+        gpus = found["gpus"]
+        return ", ".join(f"{gpus.count(kind)} x {kind}" for kind in dict.fromkeys(gpus))
+    return f"CPU, {found['machine']}, {found['n_threads']} threads"

@@ -15,8 +15,7 @@ NEEDS = {
     "version": "its release, or a version built from it or by its procedure: --from FOLDER",
     "constructed": "a version constructed by its procedure, as releases lack the column: "
     "--from FOLDER",
-    "predictions": "predictions (--predictions FILE), or a folder of runs or of results of "
-    "nlihub score --json (--from FOLDER)",
+    "predictions": "predictions (--predictions FILE), or a folder of runs (--from FOLDER)",
     "probabilities": "predictions with a column probability_LABEL for every label",
     "runs": "a folder of runs of nlihub baseline: --from FOLDER",
     "annotations": "a folder of batches that people have answered, and the version that they were "

@@ -1,6 +1,5 @@
-"""Entries on systems: scores and pictures of predictions, results or runs, beside the paper's."""
+"""Entries on systems: scores and pictures of predictions or runs, beside the paper's."""
 
-import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -11,7 +10,7 @@ from ...loaders.errors import PredictionsError, UsageError, needs_extra
 from ..evaluation.plot import draw
 from ..evaluation.score import score_one
 from ..evaluation.scoring import all_scores
-from ..reports.comparisons import compare_by
+from ..reports.comparisons import compare_shots
 from ..reports.names import (
     Place,
     benchmark_name,
@@ -104,35 +103,25 @@ def make_scores(entry: Entry, inputs: Inputs) -> Reproduced:
 
 def _read_systems(entry: Entry, tests: set[str], inputs: Inputs) -> Iterator[ScoredSystem]:
     """Yield all systems that are at hand, with the scores on the entry's test sets."""
-    files = [*inputs["results"], *inputs["predictions"]]
-    stems = [path.stem for path in files]
-    for path in files:
+    stems = [path.stem for path in inputs["predictions"]]
+    for path in inputs["predictions"]:
         system = ScoredSystem(path.stem if stems.count(path.stem) == 1 else str(path))
-        if path in inputs["results"]:
-            found = json.loads(path.read_text(encoding="utf-8"))
-        else:
-            found = score_one(
-                path,
-                str(next(iter(inputs["version"]), entry.dataset)),
-                config=inputs.config,
-                split=next(iter(inputs.splits), None),
-                folder=None if inputs["version"] else inputs.sources,
-                by=entry.options.get("by", ()),
-            )
-        try:
-            _add_scores(system, entry, tests, found["dataset"], [found["metrics"]])
-        except (KeyError, TypeError, AttributeError) as error:
-            raise UsageError(
-                f"The result {system.name} is malformed ({error!r}); expected what nlihub score "
-                "--json says."
-            ) from None
+        found = score_one(
+            path,
+            str(next(iter(inputs["version"]), entry.dataset)),
+            config=inputs.config,
+            split=next(iter(inputs.splits), None),
+            folder=None if inputs["version"] else inputs.sources,
+            by=entry.options.get("by", ()),
+        )
+        _add_scores(system, entry, tests, found["dataset"], [found["metrics"]])
         yield system
     if not inputs["runs"]:
         return
     collection = collect_runs(inputs["runs"])
     for one in collection.systems:
         config = one.config
-        train = short_dataset_name(config.train, "train") if config.train else None
+        train = short_dataset_name(config.train, "train") if config.train else "nothing"
         trained = describe_training(train, config.view, config.n_shots, subset_name(config))
         system = ScoredSystem(one.name, trained)
         for benchmark in collection.benchmarks:
@@ -181,7 +170,7 @@ def _paper_rows(
     """Merge published results of a system, trained on the same rows, into one row."""
     rows: dict[tuple[str, str, int | None], dict[Place, MeanScore]] = {}
     for result in published:
-        trained = describe_training(result.train, result.view, result.n_shots)
+        trained = describe_training(result.train or "nothing", result.view, result.n_shots)
         key = result.system, trained, result.n_runs
         rows[key] = result.places | rows.get(key, {})
     return rows
@@ -241,7 +230,7 @@ def make_shots(entry: Entry, inputs: Inputs) -> Reproduced:
     Raises:
         UsageError: No system was trained on several numbers of shots.
     """
-    compared = compare_by("n_shots", collect_runs(inputs["runs"]))
+    compared = compare_shots(collect_runs(inputs["runs"]))
     if not compared:
         raise UsageError(
             f"{', '.join(map(str, inputs['runs']))}: no system has runs with several numbers of "

@@ -10,18 +10,16 @@ from ...builders.versions.version import MANIFEST, Manifest
 from ...loaders.errors import SourceNotFoundError, UsageError
 from ...loaders.fetching.catalogue import list_sources
 from ...loaders.fetching.obtain import find_local, is_downloaded
-from ...loaders.json_text import parse_json
 from ...loaders.paths import default_cache_dir
 from .entries import NEEDS, Entry
 
 #: What can be given to make entries from: folders of built versions, a folder or file of sources,
-#: folders that contain runs of baselines, files of ``nlihub score --json`` and of predictions,
-#: folders of annotation batches and of errors for people to code.
+#: folders that contain runs of baselines, files of predictions, folders of annotation batches and
+#: of errors for people to code.
 KINDS = (
     "version",
     "source files",
     "runs",
-    "results",
     "predictions",
     "annotation batches",
     "coded errors",
@@ -34,13 +32,11 @@ CODERS_FOLDER = "for_coders"
 
 #: The kinds of which one meets a need; whether there are probabilities is seen when they are read.
 _MEETING = {
-    "predictions": ("runs", "results", "predictions"),
-    "probabilities": ("runs", "results", "predictions"),
+    "predictions": ("runs", "predictions"),
+    "probabilities": ("runs", "predictions"),
     "codes": ("coded errors",),
     "runs": ("runs",),
 }
-
-_MAX_RESULT_BYTES = 200_000_000
 
 
 @dataclass(frozen=True)
@@ -76,8 +72,8 @@ def find_inputs(folders: Sequence[Path], predictions: Sequence[Path] = ()) -> di
     """Tell the kind of each folder or file that was given.
 
     Args:
-        folders: A built version or a folder that contains some, a folder of runs, of results or of
-            annotation batches, a file of results, or else source files.
+        folders: A built version or a folder that contains some, a folder of runs or of annotation
+            batches, or else source files.
         predictions: Files of predictions.
 
     Raises:
@@ -92,7 +88,7 @@ def find_inputs(folders: Sequence[Path], predictions: Sequence[Path] = ()) -> di
         raise SourceNotFoundError(f"There is no file {missing[0]}.")
     if len(sources := found.get("source files", [])) > 1:
         raise UsageError(
-            f"{', '.join(map(str, sources))} are neither built versions nor runs, results or "
+            f"{', '.join(map(str, sources))} are neither built versions nor runs nor "
             "batches, so they are taken for source files; name one such folder."
         )
     return found | {"predictions": list(predictions)}
@@ -100,7 +96,7 @@ def find_inputs(folders: Sequence[Path], predictions: Sequence[Path] = ()) -> di
 
 def _kinds(path: Path) -> dict[str, list[Path]]:
     if path.is_file():
-        return {"results" if _is_result(path) else "source files": [path]}
+        return {"source files": [path]}
     if not path.is_dir():
         raise SourceNotFoundError(f"{path} is neither a folder nor a file.")
     if (path / MANIFEST).is_file():
@@ -112,24 +108,12 @@ def _kinds(path: Path) -> dict[str, list[Path]]:
         "annotation batches": [path] * has_batches,
         "coded errors": [path] * has_errors,
         "runs": [path] * any(path.rglob(RUN_FILE)),
-        "results": [file for file in sorted(path.glob("*.json")) if _is_result(file)],
     }
     if any(found.values()):
         return found
     if not any(path.iterdir()):
         raise UsageError(f"{path} is empty.")
     return {"source files": [path]}
-
-
-def _is_result(path: Path) -> bool:
-    """Return whether a file is what ``nlihub score --json`` wrote."""
-    if path.suffix != ".json" or path.stat().st_size > _MAX_RESULT_BYTES:
-        return False
-    try:
-        found = parse_json(path.read_text(encoding="utf-8"))
-    except ValueError:
-        return False
-    return isinstance(found, dict) and {"dataset", "metrics"} <= set(found)
 
 
 def list_lacks(entry: Entry, inputs: Inputs) -> list[str]:

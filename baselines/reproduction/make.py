@@ -64,8 +64,8 @@ def reproduce(
     Args:
         name: Its id, ``bionli/table-2``; see ``list_reproductions``.
         sources: What to make it from, one or several: a folder of source files, a built version,
-            a folder of runs of ``nlihub baseline``, of results of ``nlihub score --json`` or of
-            annotation batches; or a file of results. Which it is, is told by its files.
+            a folder of runs of ``nlihub baseline`` or of annotation batches, told apart by their
+            files.
         predictions: Files of predictions, each of one system; see ``score``.
         output: A folder to write ``PAPER-PLACE.md`` and ``.json`` into, and of a figure ``.png``
             and ``.svg``; None writes nothing, and draws no picture.

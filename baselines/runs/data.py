@@ -10,15 +10,14 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from ...builders.core.options import BuildOptions, check_config, check_split
-from ...builders.core.registry import builders, get_builder
+from ...builders.core.options import check_split
+from ...builders.core.registry import builders
 from ...builders.core.schema import SPLITS
-from ...builders.versions.open import ensure_built
 from ...builders.versions.version import MANIFEST, BuiltVersion
 from ...loaders.errors import SchemaError, SourceNotFoundError, UsageError
 from ...loaders.paths import local_path
 from ...metrics.inputs.files import SUFFIXES
-from ..evaluation.gold import GoldRows
+from ..evaluation.gold import GoldRows, find_gold
 from .config import TrainingSubset
 from .folder import DYNAMICS
 
@@ -47,22 +46,13 @@ def read_run_rows(name: str, role: str, folder: Path | None = None) -> GoldRows:
         folder_of_version, chosen = built
         return GoldRows.of_version(BuiltVersion(folder_of_version), chosen, split, with_texts=True)
     dataset, _, config = place.partition("/")
-    if dataset in builders():
-        spec = get_builder(dataset).SPEC
-        config = check_config(spec, config or spec.default_config)
-        check_split(split, spec.configs[config].splits, f"split of {dataset}/{config}")
-        options = BuildOptions(
-            local_path(folder).absolute() if folder else None, configs=(config,), splits=(split,)
-        )
-        version = ensure_built(get_builder(dataset), options)
-        return GoldRows.of_version(version, config, split, with_texts=True)
-    if Path(place).suffix or "/" in place or local_path(place).is_dir():
+    is_path = Path(place).suffix or "/" in place or local_path(place).is_dir()
+    if is_path and dataset not in builders():
         raise SourceNotFoundError(
             f"{name} not found; expected a dataset, the folder of a built version, or a file of "
             f"rows ({', '.join(SUFFIXES)})."
         )
-    get_builder(dataset)  # raises, with the closest name
-    raise SourceNotFoundError(f"{name} is not a dataset.")
+    return find_gold(dataset, config or None, split, folder, with_texts=True)
 
 
 def absolute_rows_name(name: str) -> str:
@@ -121,18 +111,16 @@ def draw_few_shot_rows(rows: GoldRows, n_shots: int, seed: int) -> GoldRows:
             f"{rows.description['name']}: {table['group'].null_count} rows have no group; few "
             "shots are drawn from each group."
         )
-    groups = table["group"].combine_chunks().dictionary_encode()
-    codes = groups.indices.to_numpy()
-    by_group = np.lexsort((_keys(table, seed), codes))
-    starts = np.searchsorted(codes[by_group], np.arange(len(groups.dictionary)))
-    sizes = np.bincount(codes, minlength=len(groups.dictionary))
+    by_key = np.argsort(_keys(table, seed), kind="stable")
+    groups = table["group"].to_pandas()
+    sizes = groups.value_counts(sort=False)
     if len(sizes) and sizes.min() < n_shots:
-        least = groups.dictionary[int(sizes.argmin())].as_py()
         raise UsageError(
-            f"Expected at least {n_shots} rows in every group to draw shots from; {least} has "
-            f"{sizes.min()} rows. Ask for fewer shots."
+            f"Expected at least {n_shots} rows in every group to draw shots from; {sizes.idxmin()} "
+            f"has {sizes.min()} rows. Ask for fewer shots."
         )
-    return _take(rows, by_group[(starts[:, None] + np.arange(n_shots)).ravel()])
+    drawn_before = groups[by_key].groupby(groups[by_key]).cumcount().to_numpy()
+    return _take(rows, by_key[drawn_before < n_shots])
 
 
 def draw_rows(rows: GoldRows, n_rows: int, seed: int) -> GoldRows:

@@ -3,18 +3,21 @@
 import dataclasses
 import datetime
 import importlib.metadata
+import json
 import os
 import platform
+import re
 import subprocess
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
+from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
+import pyarrow as pa
 import pyarrow.compute as pc
 
-from ...loaders.errors import OutputError, SchemaError, UnknownNameError, UsageError
+from ...loaders.errors import OutputError, SchemaError, UsageError
 from ...loaders.hashing import hash_file
 from ...loaders.paths import local_path
 from ...loaders.progress import Tell, kept_when_interrupted, silent
@@ -31,31 +34,8 @@ from .data import (
 from .folder import DYNAMICS, METRICS, PREDICTIONS, RECORD, RunFolder
 
 if TYPE_CHECKING:
-    from ..systems import System
     from ..training.execution import Execution
-
-#: The packages whose versions influence a result.
-_PACKAGES = (
-    "nlihub",
-    "torch",
-    "transformers",
-    "accelerate",
-    "peft",
-    "tokenizers",
-    "datasets",
-    "pyarrow",
-    "numpy",
-    "scikit-learn",
-    "nltk",
-    "HanTa",
-)
-
-
-#: The trackers, by the names that ``accelerate`` has for them.
-TRACKERS = ("tensorboard", "wandb", "mlflow")
-
-#: Takes numbers by name, and the epoch that they are of.
-Send = Callable[[Mapping[str, float], int], None]
+    from ..training.loop import Trainable
 
 
 def execute_run(
@@ -186,6 +166,7 @@ class _TestSet:
 class _Run:
     train: GoldRows | None = None
     validation: GoldRows | None = None
+    writer: Any = None  # of TensorBoard
 
     def __init__(
         self,
@@ -202,16 +183,12 @@ class _Run:
         self.started = datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
 
     def do(self, *, keeps_checkpoint: bool) -> None:
-        from ..systems import make_system
-
         self._read_rows()
         shared = self._shared()
         if self.is_main:
             self._begin_record()
         system = make_system(self.config, self.labels, self.folder, self.execution, self.tell)
-        names = self.execution.trackers if self.is_main else ()
-        with _track(names, self.config, self.folder.path) as send:
-            facts = self._train_and_test(system, send)
+        facts = self._train_and_test(system)
         self.execution.accelerator.wait_for_everyone()
         if self.is_main:
             dynamics = facts.pop("dynamics", None)
@@ -261,26 +238,31 @@ class _Run:
         shown.append(f"{sum(len(rows.rows) for rows in tests):,} rows to test")
         self.tell(f"{self.folder.path}: {config.name}, {', '.join(shown)}")
 
-    def _train_and_test(self, system: "System", send: Send) -> dict[str, Any]:
+    def _train_and_test(self, system: "System") -> dict[str, Any]:
         """Train the system, and test it on every set; return the facts of its training."""
+        if self.execution.tensorboard and self.is_main:
+            from torch.utils.tensorboard import SummaryWriter
 
-        def track(entry: Mapping[str, Any]) -> None:
-            scores = {f"validation/{k}": v for k, v in (entry["validation"] or {}).items()}
-            send({"loss": entry["loss"], **scores}, entry["epoch"])
-
-        self.folder.on_log = track
+            self.writer = SummaryWriter(str(self.folder.path / "tracking"))
+            self.writer.add_text("config", json.dumps(self.config.as_json(), indent=2))
+            self.folder.on_log = self._track_epoch
         facts = dict(system.fit(self.train, self.validation)) if self.train is not None else {}
         self.folder.is_trained = True
         for test in self.tests:
             self._test(system, test, facts.get("best_epoch"))
-        if self.is_main:
-            scores = {
-                f"{key}/{score}": found["metrics"]["nli_report"][score]
-                for key, found in self._evaluations().items()
-                for score in ("macro_f1", "accuracy")
-            }
-            send(scores, facts.get("best_epoch") or 0)
+        if self.writer is not None:
+            for key, found in self._evaluations().items():
+                self._track(key, found["metrics"]["nli_report"], facts.get("best_epoch") or 0)
+            self.writer.close()
         return facts
+
+    def _track_epoch(self, entry: Mapping[str, Any]) -> None:
+        self.writer.add_scalar("loss", entry["loss"], entry["epoch"])
+        self._track("validation", entry["validation"] or {}, entry["epoch"])
+
+    def _track(self, what: str, scores: Mapping[str, Any], epoch: int) -> None:
+        for name in {"macro_f1", "accuracy"} & scores.keys():
+            self.writer.add_scalar(f"{what}/{name}", scores[name], epoch)
 
     def _check_labels(self, train: GoldRows) -> None:
         """Refuse training rows of one label, and say which labels have no training rows."""
@@ -422,9 +404,12 @@ def _label_set(sets: Sequence[GoldRows]) -> tuple[str, ...]:
 
 
 def _versions() -> dict[str, str]:
-    """Return the versions of Python and of the installed ones of these packages."""
+    """Return the versions of Python, of this package and of what it needs for baselines."""
+    needed = importlib.metadata.requires("nlihub") or ()
+    ours = [line for line in needed if "extra ==" not in line or "baselines" in line]
+    names = ["nlihub", "tokenizers", *(re.split(r"[^\w.-]", line)[0] for line in ours)]
     found = {"python": platform.python_version()}
-    for name in _PACKAGES:
+    for name in names:
         with suppress(importlib.metadata.PackageNotFoundError):
             found[name] = importlib.metadata.version(name)
     return found
@@ -458,56 +443,81 @@ def _hardware() -> dict[str, Any]:
     return found
 
 
-def check_trackers(names: Sequence[str]) -> None:
-    """Check that trackers are known and installed.
+class System(Protocol):
+    """A method applied to a dataset: it may learn from training rows, and predicts labels."""
+
+    def fit(self, train: GoldRows, validation: GoldRows | None) -> Mapping[str, Any]:
+        """Train the system.
+
+        Args:
+            train: The training rows; for a prompt, the rows to draw exemplars from.
+            validation: The rows on which epochs, or penalties, are compared; may be None.
+
+        Returns:
+            Facts for the run's record, and ``dynamics`` (epochs x rows) where a model was trained.
+        """
+
+    def predict(self, rows: GoldRows) -> pa.Table:
+        """Predict the label of each of n rows with texts.
+
+        Returns:
+            n rows in the same order: ``id``, ``prediction`` (the name of a label, or null where an
+            answer could not be read), and either ``probability_LABEL`` for every label or the
+            answer and why it could not be read.
+        """
+
+    def facts(self) -> Mapping[str, Any]:
+        """Return further facts for the run's record; call it after ``predict``."""
+
+
+def make_system(
+    config: RunConfig,
+    labels: tuple[str, ...],
+    folder: RunFolder,
+    execution: "Execution",
+    tell: Tell,
+) -> System:
+    """Make the system of a baseline run, by the method of its config.
+
+    Args:
+        config: The config of the run.
+        labels: The label set in the order of its ids.
+        folder: The run's folder.
+        execution: Device and precision of the computation.
+        tell: Receives progress messages.
 
     Raises:
-        UnknownNameError: There is no such tracker.
-        UsageError: One is not installed.
+        UnknownNameError: The config has a detail that the method does not know.
+        UsageError: A detail of the method has a wrong value.
+        ModelError: The model does not fit the method or the labels.
+        SourceNotFoundError: The model cannot be loaded.
+        MissingExtraError: A library of the method is not installed.
     """
-    from accelerate.tracking import get_available_trackers
+    if config.method == "lexicalized":
+        from ..systems.lexicalized import LexicalizedSystem
 
-    installed = [str(name) for name in get_available_trackers()]
-    for name in names:
-        if name not in TRACKERS:
-            raise UnknownNameError.of("tracker", name, TRACKERS)
-        if name not in installed:
-            raise UsageError(f"{name} is not installed: pip install {name}")
+        return LexicalizedSystem(config, labels, folder, execution)
+    if config.method == "probe":
+        from ..systems.probe import ProbeSystem
 
+        return ProbeSystem(config, labels, folder, execution)
+    if config.method == "prompt":
+        from ..systems.prompting.ask import PromptSystem
 
-@contextmanager
-def _track(names: Sequence[str], config: RunConfig, folder: Path) -> Iterator[Send]:
-    """Yield a function that sends numbers to trackers, open while a block runs.
+        return PromptSystem(config, labels, folder, execution)
+    if config.method == "zero-shot":
+        from ..systems.encoders import ZeroShot
 
-    TensorBoard writes below ``tracking`` in the run's folder. Weights & Biases and MLflow send to
-    where their own settings say, as runs of the project ``nlihub``.
-    """
-    from accelerate.tracking import MLflowTracker, TensorBoardTracker, WandBTracker
+        return ZeroShot(config, labels, execution)
+    from ..training.loop import TrainedSystem
 
-    run = f"{config.name}, seed {config.seed}"
-    kinds: dict[str, Callable[[], Any]] = {
-        "tensorboard": lambda: TensorBoardTracker("tracking", folder),
-        "wandb": lambda: WandBTracker("nlihub", name=run, dir=str(folder)),
-        "mlflow": lambda: MLflowTracker(experiment_name="nlihub", run_name=run),
-    }
-    values = config.as_json()
-    values |= values.pop("options")
-    plain = {  # as every tracker takes them
-        name: value if isinstance(value, int | float | str) else str(value)
-        for name, value in values.items()
-        if value is not None
-    }
-    trackers = [kinds[name]() for name in names]
-    for tracker in trackers:
-        tracker.start()
-        tracker.store_init_configuration(plain)
+    def make(train: GoldRows) -> "Trainable":
+        if config.method == "encoder":
+            from ..systems.encoders import Encoder
 
-    def send(values: Mapping[str, float], epoch: int) -> None:
-        for tracker in trackers:
-            tracker.log(dict(values), step=epoch)
+            return Encoder(config, labels)
+        from ..systems.neural import Neural
 
-    try:
-        yield send
-    finally:
-        for tracker in trackers:
-            tracker.finish()
+        return Neural(config, labels, train)
+
+    return TrainedSystem(make, config, labels, folder, execution, tell)

@@ -9,7 +9,7 @@ they return a vector for each text, shape ``(b, size)``.
 import json
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -69,13 +69,12 @@ def encode_stems(text: str, vocabulary: Mapping[str, int]) -> list[int]:
 
 def read_vectors(
     path: Path, vocabulary: Mapping[str, int], dimension: int, seed: int
-) -> tuple[np.ndarray, dict[str, int]]:
+) -> tuple[np.ndarray, int]:
     """Read pretrained word vectors, such as GloVe's, of a vocabulary, line by line.
 
     A stem gets the vector of the first word in the file that has this stem, which in GloVe's files
-    is the most frequent one: ``thi`` that of "this". Failing that, it gets the vector of the word
-    spelled like it, for files of stemmed words. Of repeated words the first counts. Other stems,
-    and [UNK], get a random vector, which depends on seed and id alone.
+    is the most frequent one: ``thi`` that of "this". Other stems, and [UNK], get a random vector,
+    which depends on seed and id alone.
 
     Args:
         path: UTF-8 file; each line has a word, which may contain blanks, and its numbers, separated
@@ -86,11 +85,11 @@ def read_vectors(
 
     Returns:
         A vector for each id, shape ``(n_words, dimension)``, float32, zero for the padding; and
-        the numbers of stems that were found, ``by_word`` and ``by_spelling``.
+        the number of stems that were found.
 
     Raises:
         SourceNotFoundError: There is no such file.
-        UsageError: A line is malformed (names the file and the line).
+        UsageError: A line is malformed (names the file and the line), or no stem is found.
 
     Source: SciNLI, section 4.1: GloVe vectors of 300 dimensions. It does not say how its stems were
         matched with GloVe's words, nor what vectors the others got.
@@ -99,62 +98,37 @@ def read_vectors(
     shape = (len(vocabulary) + _N_SPECIAL, dimension)
     matrix = generator.normal(0, _DEVIATION, shape).astype(np.float32)
     matrix[PADDING_ID] = 0
-    by_word: set[int] = set()
-    by_spelling: dict[int, np.ndarray] = {}
-    for word, line, numbers in _read_lines(path, dimension):
-        row = vocabulary.get(stem(word))
-        if row is not None and row not in by_word:
-            matrix[row] = _parse(numbers, path, line)
-            by_word.add(row)
-        row = vocabulary.get(word)
-        if row is not None and row not in by_spelling:
-            by_spelling[row] = _parse(numbers, path, line)
-    rest = by_spelling.keys() - by_word
-    for row in rest:
-        matrix[row] = by_spelling[row]
-    return matrix, {"by_word": len(by_word), "by_spelling": len(rest)}
-
-
-def _read_lines(path: Path, dimension: int) -> Iterator[tuple[str, int, list[bytes]]]:
-    """Yield the word of each line, its number, and its numbers as bytes."""
-    line = 0
-    try:
-        file = path.open("rb")
-    except FileNotFoundError:
-        raise SourceNotFoundError(f"The file {path} does not exist.") from None
-    with file:
+    if not path.is_file():
+        raise SourceNotFoundError(f"The file {path} does not exist.")
+    known: set[int] = set()
+    with path.open("rb") as file, np.errstate(over="ignore"):  # to infinity, which is refused
         # Only b"\n" ends a line: words may hold U+0085 and other line breaks of Unicode.
-        for line, content in enumerate(file, 1):
+        for number, line in enumerate(file, 1):
             # word2vec leaves a blank at the end.
-            fields = content.rstrip(b" \r\n").rsplit(b" ", dimension)
-            if line == 1 and re.fullmatch(rb"\d+ %d" % dimension, b" ".join(fields)):
+            word, *values = line.rstrip(b" \r\n").rsplit(b" ", dimension)
+            if number == 1 and re.fullmatch(rb"\d+ %d" % dimension, b" ".join([word, *values])):
                 continue  # word2vec's header
             # With too many numbers the word would have them; the first has no blank in any file.
-            if len(fields) != dimension + 1 or (line == 1 and b" " in fields[0]):
-                n_fields = len(content.split(b" "))
+            if len(values) != dimension or (number == 1 and b" " in word):
+                n_fields = len(line.split(b" "))
                 raise UsageError(
-                    f"{path}:{line}: expected a word and {dimension} numbers, separated by "
+                    f"{path}:{number}: expected a word and {dimension} numbers, separated by "
                     f"blanks; got {n_fields} fields. Is the file complete, unpacked, and of that "
                     "dimension?"
                 )
             try:
-                word = fields[0].decode("utf-8")
-            except UnicodeDecodeError as error:
-                raise UsageError(f"{path}:{line}: the word is not UTF-8: {error}") from None
-            yield word, line, fields[1:]
-    if not line:
-        raise UsageError(f"{path} is empty; expected a word and its vector on each line.")
-
-
-def _parse(numbers: list[bytes], path: Path, line: int) -> np.ndarray:
-    try:
-        with np.errstate(over="ignore"):  # to infinity
-            vector = np.array([float(number) for number in numbers], np.float32)
-    except ValueError as error:
-        raise UsageError(f"{path}:{line}: {error}") from None
-    if not np.isfinite(vector).all():
-        raise UsageError(f"{path}:{line}: expected finite numbers; some are infinite or NaN.")
-    return vector
+                row = vocabulary.get(stem(word.decode("utf-8")))
+                if row is None or row in known:
+                    continue
+                matrix[row] = [float(value) for value in values]
+            except ValueError as error:
+                raise UsageError(f"{path}:{number}: {error}") from None
+            if not np.isfinite(matrix[row]).all():
+                raise UsageError(f"{path}:{number}: expected finite numbers.")
+            known.add(row)
+    if not known:
+        raise UsageError(f"{path} has no word of the training rows; expected vectors of words.")
+    return matrix, len(known)
 
 
 class CBOW(nn.Module):
@@ -309,8 +283,9 @@ class Neural:
         n_words = len(self.vocabulary) + _N_SPECIAL
         self._facts: dict[str, Any] = {"n_words": n_words}
         if file:
-            matrix, counts = read_vectors(Path(file), self.vocabulary, dimension, config.seed)
-            self._facts["vectors"] = {**counts, "digest": f"sha256:{hash_file(Path(file))}"}
+            matrix, n_found = read_vectors(Path(file), self.vocabulary, dimension, config.seed)
+            digest = f"sha256:{hash_file(Path(file))}"
+            self._facts["vectors"] = {"n_found": n_found, "digest": digest}
         torch.manual_seed(config.seed)
         model = PairClassifier(config.method, n_words, len(labels), dimension, hidden)
         if file:

@@ -30,7 +30,7 @@ class Execution:
             once, each padded to the longest, nothing fused or compiled.
         on_cpu: Whether to compute on the CPU even if there is a GPU.
         num_proc: Processes that compute features of texts, from 1.
-        trackers: Names of trackers of experiments that get the numbers of a run.
+        tensorboard: Whether to write loss and scores for TensorBoard.
         state_every_s: Seconds between saved states of training; every epoch's end is saved too.
 
     Raises:
@@ -43,7 +43,7 @@ class Execution:
     reference: bool = False
     on_cpu: bool = False
     num_proc: int = 1
-    trackers: tuple[str, ...] = ()
+    tensorboard: bool = False
     state_every_s: float = 120
 
     def __post_init__(self) -> None:

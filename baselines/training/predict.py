@@ -1,6 +1,5 @@
 """Apply a model to rows, in batches as large as memory allows."""
 
-import math
 from collections.abc import Callable
 from typing import Any
 
@@ -74,55 +73,53 @@ def apply_model(
         TrainingError: Not even one row fits into memory.
     """
     accelerator = execution.accelerator
-    found = np.zeros((len(rows), n_outputs), np.float32)
-    batches = list(
-        prediction_batches(rows.lengths, execution.max_prediction_tokens, _MAX_ROWS)
-        if not execution.reference
-        else np.array_split(np.arange(len(rows)), max(-(-len(rows) // 64), 1))
-    )
-    length = int(rows.lengths.max()) if execution.reference and len(rows) else None
-    todo = batches[accelerator.process_index :: accelerator.num_processes][::-1]
-    done: list[tuple[np.ndarray, np.ndarray]] = []
-    most = math.inf  # tokens, padding included, of a batch: halved whenever memory runs out
-    with torch.inference_mode(), watch(what, len(rows), unit) as progress:
-        while todo:
-            batch = todo.pop()
-            n_tokens = len(batch) * rows.lengths[batch].max()
-            if n_tokens > most and len(batch) > 1:
-                todo += np.array_split(batch, 2)[::-1]
-                continue
-            try:
-                outputs = _outputs(model, rows, batch, length, execution)
-            except (MemoryError, RuntimeError) as error:
-                if not is_out_of_memory(error):
-                    raise
-                if len(batch) == 1:
-                    raise TrainingError(
-                        f"The model and one row of {rows.lengths[batch[0]]} tokens do not fit into "
-                        "memory; choose a smaller model or --max-length."
-                    ) from error
-                most = n_tokens // 2
-                todo.append(batch)
-                continue
-            progress.update(len(batch))
-            done.append((batch, outputs.float().cpu().numpy()))
+    longest = int(rows.lengths.max()) if len(rows) else 0
+    max_tokens = min(execution.max_prediction_tokens, len(rows) * longest)
+    done: list[tuple[np.ndarray, np.ndarray]] | None = None
+    while done is None:
+        try:
+            done = _apply_in_batches(model, rows, max_tokens, execution, what, unit)
+        except (MemoryError, RuntimeError) as error:
+            if not is_out_of_memory(error):
+                raise
+            if max_tokens <= longest or execution.reference:
+                raise TrainingError(
+                    f"The model and one row of {longest} tokens do not fit into memory; choose a "
+                    "smaller model or --max-length."
+                ) from error
+            max_tokens //= 2
     if accelerator.num_processes > 1:
         done = gather_object(done)
+    found = np.zeros((len(rows), n_outputs), np.float32)
     for batch, part in done:
         found[batch] = part
     return found
 
 
-def _outputs(
+def _apply_in_batches(
     model: Callable[..., Any],
     rows: EncodedRows,
-    batch: np.ndarray,
-    length: int | None,
+    max_tokens: int,
     execution: Execution,
-) -> torch.Tensor:
-    device = execution.accelerator.device
-    inputs = rows.batch(batch, multiple=execution.length_multiple, length=length)
-    inputs = {name: value.to(device, non_blocking=True) for name, value in inputs.items()}
-    with execution.autocast():
-        outputs: torch.Tensor = model(**inputs)
-    return outputs
+    what: str,
+    unit: str,
+) -> list[tuple[np.ndarray, np.ndarray]]:
+    """Return the positions of the rows of this process, batch by batch, and their outputs."""
+    accelerator = execution.accelerator
+    length = int(rows.lengths.max()) if execution.reference and len(rows) else None
+    batches = list(
+        np.array_split(np.arange(len(rows)), max(-(-len(rows) // 64), 1))
+        if execution.reference
+        else prediction_batches(rows.lengths, max_tokens, _MAX_ROWS)
+    )
+    done = []
+    with torch.inference_mode(), watch(what, len(rows), unit) as progress:
+        for batch in batches[accelerator.process_index :: accelerator.num_processes]:
+            inputs = rows.batch(batch, multiple=execution.length_multiple, length=length)
+            device = accelerator.device
+            inputs = {n: value.to(device, non_blocking=True) for n, value in inputs.items()}
+            with execution.autocast():
+                outputs = model(**inputs)
+            done.append((batch, outputs.float().cpu().numpy()))
+            progress.update(len(batch))
+    return done

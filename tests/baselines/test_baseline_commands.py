@@ -15,8 +15,8 @@ pytest.importorskip("transformers", reason="the extra 'baselines' is not install
 import pyarrow.parquet as pq
 from command_line import run_command
 from hub_server import Fault, running_hub
-from nlihub.baselines.analyses import ANALYSES, DOMAINS, plan_analysis
 from nlihub.baselines.presets import PRESETS
+from nlihub.baselines.running import DOMAINS, plan_analysis
 from nlihub.baselines.runs.config import HyperParameters, RunConfig
 from nlihub.loaders.errors import UnknownNameError, UsageError
 from tiny_models import LABELS, write_encoder, write_rows
@@ -149,7 +149,8 @@ def test_an_analysis_and_its_report(place, tmp_path):
 
 
 @pytest.mark.slow
-def test_an_analysis_does_all_its_runs(place, tmp_path):
+def test_an_analysis_does_all_its_runs(place, tmp_path, monkeypatch):
+    """A run on easy rows names the run that told which as seen from its own folder."""
     found = run(
         *("analyse", "cartography", "--model", place / "encoder", *rows(place), *FAST),
         *("--output", tmp_path, "--json"),
@@ -161,6 +162,9 @@ def test_an_analysis_does_all_its_runs(place, tmp_path):
         json.loads((Path(one["run"]) / "record.json").read_text())["n_train"] for one in found
     ]
     assert n_rows == [64, 21, 21, 21, 48, 61]
+    monkeypatch.chdir(place)
+    again = run("run", found[1]["run"], "--cpu", "--output", tmp_path / "far", "--json")
+    assert again[0]["evaluations"] == found[1]["evaluations"]
 
 
 @pytest.mark.slow
@@ -181,17 +185,18 @@ def test_plans_are_those_of_the_paper():
     config = RunConfig("x", "encoder", ("mscinli",), model="m", train="mscinli")
     shift = plan_analysis("domain-shift", config, (1, 2, 3))
     assert len(shift) == 6 * 3
-    assert {planned.config.train for planned in shift} == {train for train, _ in DOMAINS.values()}
-    assert all(len(planned.config.tests) == 6 for planned in shift)
+    assert {config.train for config in shift.values()} == {train for train, _ in DOMAINS.values()}
+    assert all(len(config.tests) == 6 for config in shift.values())
     tests = ("mscinli:validation", "mismatched", "mismatched/psychology")
     wider = plan_analysis("domain-shift", dataclasses.replace(config, tests=tests), (1,))
-    assert {planned.config.tests for planned in wider} == {(*shift[0].config.tests, *tests[1:])}
+    papers = shift["hardware/seed-1"].tests
+    assert {config.tests for config in wider.values()} == {(*papers, *tests[1:])}
     cross = plan_analysis("cross-dataset", config, (1,))
-    trains = [planned.config.train for planned in cross]
+    trains = [config.train for config in cross.values()]
     assert trains == ["scinli", "mscinli", "mscinli/plus_small", "mscinli/plus"]
-    for kind in ANALYSES:
-        planned = plan_analysis(kind, config, (1, 2))
-        assert len({part.folder for part in planned}) == len(planned)
+    parts = plan_analysis("cartography", config, (3, 4))
+    assert list(parts)[:2] == ["all/seed-3", "all/seed-4"]
+    assert parts["easy/seed-4"].subset.run == "../../all/seed-3"
     with pytest.raises(UnknownNameError, match="Did you mean 'cartography'"):
         plan_analysis("cartografy", config, (1,))
 
@@ -219,15 +224,11 @@ def test_presets_name_datasets_that_there_are():
     [
         ("finetune", "Give a --preset"),
         ("finetune --preset scinli-robert", "Did you mean 'scinli-roberta'"),
-        ("finetune --preset scinli-cbow", "scinli-cbow is a preset of nlihub baseline classical"),
         ("finetune --train x.jsonl", "needs a model"),
         ("finetune --model m --train scinly", "Did you mean 'scinli'"),
-        ("finetune --model m --train scinli/acl", "no config of scinli 'acl'"),
         ("finetune --model m --train no/such.jsonl", "or a file of rows"),
         ("finetune --preset scinli-bert --seeds one", "is not whole numbers"),
         ("finetune --preset scinli-bert --precision fp8", 'Choose from: "fp32", "bf16"'),
-        ("classical --preset scinli-bert", "is a preset of nlihub baseline finetune"),
-        ("few-shot --preset scinli-bert", "is a preset of nlihub baseline finetune"),
         ("classical", "either --preset or --kind"),
         (
             "classical --kind lexicalized --train scinli --epochs 3",
@@ -235,7 +236,6 @@ def test_presets_name_datasets_that_there_are():
         ),
         ("classical --kind gru --train scinli", 'Choose from: "lexicalized", "cbow"'),
         ("zero-shot --model m --test scinli --server x", "go with --prompt"),
-        ("finetune --preset spacenli-roberta-few-shot", "preset of nlihub baseline few-shot"),
         (
             "zero-shot --model m --test scinli --prompt p1 --hypothesis-only",
             "view (--hypothesis-only) would have no effect: the method prompt does not use it",
@@ -335,20 +335,6 @@ def test_only_a_model_that_is_there_is_pushed(trained, tmp_path):
         nlihub.hub.publish_model(run, "tiny")
     with pytest.raises(UsageError, match="not a finished run"):
         nlihub.hub.publish_model(tmp_path, "a/b")
-
-
-@pytest.mark.slow
-def test_a_part_of_the_rows_is_found_from_any_folder(place, tmp_path, monkeypatch):
-    """A run on easy rows names the run that told which as seen from its own folder."""
-    from nlihub.baselines.running import rerun_config
-
-    config = tiny(place)
-    found = nlihub.baselines.run(config, tmp_path / "art", analysis="cartography", on_cpu=True)
-    easy = tmp_path / "art" / "easy" / "seed-1"
-    [first] = [one for one in found if one["run"] == str(easy)]
-    monkeypatch.chdir(place)
-    [again] = nlihub.baselines.run(rerun_config(easy), tmp_path / "far" / "away", on_cpu=True)
-    assert again["evaluations"] == first["evaluations"]
 
 
 def test_a_dataset_is_meant_though_a_folder_has_its_name(tmp_path, monkeypatch):

@@ -16,6 +16,7 @@ from nlihub.baselines.runs.data import read_run_rows
 from nlihub.baselines.runs.execute import execute_run
 from nlihub.baselines.systems.encoders import Encoder
 from nlihub.baselines.systems.pretrained import load_config_and_tokenizer
+from nlihub.baselines.training.batches import EncodedRows
 from nlihub.baselines.training.execution import Execution
 from nlihub.loaders.errors import ModelError, SourceNotFoundError, TrainingError
 from safetensors.torch import load_file
@@ -27,8 +28,6 @@ from tiny_models import (
     write_rows,
     write_tokenizer,
 )
-
-import nlihub
 
 THREE = ("contradiction", "neutral", "entailment")
 
@@ -58,20 +57,6 @@ def zero_shot(model, path, folder, **changes):
     options = HyperParameters(max_length=32)
     settings = RunConfig("z", "zero-shot", (str(path),), str(model), options=options, **changes)
     return execute_run(settings, folder, Execution())
-
-
-@pytest.mark.slow
-def test_real_rows_that_people_labelled_train_an_encoder(
-    config, scinli_human, scinli_release, tmp_path
-):
-    """Of SciNLI 2,000 to train on and 2,000 to compare epochs on; scored on its 4,000 test rows."""
-    config = replace(config, train="scinli/human", validation="scinli/human", tests=("scinli",))
-    found = nlihub.baselines.run(config, tmp_path / "run", folder=scinli_human.parent, on_cpu=True)
-    [[evaluation]] = [list(run["evaluations"].values()) for run in found]
-    assert (evaluation["dataset"]["name"], evaluation["dataset"]["rows"]) == ("scinli", 4000)
-    assert 0.05 < evaluation["metrics"]["nli_report"]["macro_f1"] < 0.6
-    record = json.loads((tmp_path / "run" / "seed-1" / "record.json").read_text())
-    assert record["data"]["train"]["rows"] == 2000
 
 
 # ----------------------------------------------------------------------------------------- heads
@@ -266,22 +251,18 @@ def test_a_classifier_without_names_needs_them(tmp_path):
 
 @pytest.mark.slow
 def test_a_batch_too_large_for_memory_is_tested_in_parts(rows, tmp_path, monkeypatch):
-    from nlihub.baselines.training import predict
-
     model = write_encoder(tmp_path / "m", labels=list(LABELS))
     whole = zero_shot(model, rows, tmp_path / "whole")
-    real, sizes = predict._outputs, []
+    real = EncodedRows.batch
 
-    def small(model, encoded, batch, length, execution):
-        sizes.append(len(batch))
+    def small(encoded, batch, **options):
         if len(batch) > limit:
             raise torch.OutOfMemoryError("CUDA out of memory.")
-        return real(model, encoded, batch, length, execution)
+        return real(encoded, batch, **options)
 
-    monkeypatch.setattr(predict, "_outputs", small)
+    monkeypatch.setattr(EncodedRows, "batch", small)
     limit = 10
     parts = zero_shot(model, rows, tmp_path / "parts")
-    assert sizes == [32, 16, 8, 8, 8, 8]  # what did not go is not tried again
     assert np.allclose(probabilities(parts, LABELS), probabilities(whole, LABELS), atol=1e-6)
     limit = 0
     with pytest.raises(TrainingError, match=r"The model and one row of \d+ tokens do not fit"):

@@ -1,9 +1,6 @@
 import json
-import math
 import os
 import random
-import subprocess
-import sys
 import warnings
 from dataclasses import replace
 from itertools import pairwise
@@ -29,8 +26,6 @@ from nlihub.baselines.systems.lexicalized import (
 )
 from nlihub.baselines.systems.logistic import load_model
 from nlihub.baselines.systems.words import (
-    stem,
-    stem_words,
     tokenize_lower,
     tokenize_words,
     word_classes,
@@ -69,12 +64,10 @@ def config(tmp_path):
     ("given", "tokens"),
     [
         ("", []),
-        (" \n\t", []),
         ("It isn't new.", ["It", "is", "n't", "new", "."]),
         ("It is new. We like it.", ["It", "is", "new", ".", "We", "like", "it", "."]),
         ("Is it (new)? Yes!", ["Is", "it", "(", "new", ")", "?", "Yes", "!"]),
         ("See (CITATION).\nWe do.", ["See", "(", "CITATION", ")", ".", "We", "do", "."]),
-        ("see e.g. BERT", ["see", "e.g.", "BERT"]),
         ("U.S. English by J. R. Firth", ["U.S.", "English", "by", "J.", "R.", "Firth"]),
         ('a "word"', ["a", "``", "word", "''"]),
         ("3.5 % of F1", ["3.5", "%", "of", "F1"]),
@@ -85,28 +78,11 @@ def test_tokens(given, tokens):
     assert tokenize_lower(given) == [token.lower() for token in tokens]
 
 
-def test_stems_are_lower_case():
-    assert stem_words("Models were IMPROVED") == ["model", "were", "improv"]
-    assert stem("This") == "thi"
-
-
 def test_word_classes():
-    tokens = tokenize_words("The new model should work very well. Parsers fail.")
-    found = dict(zip(tokens, word_classes(tokens), strict=True))
-    assert found == {
-        "The": None,
-        "new": "adjective",
-        "model": "noun",
-        "should": "verb",
-        "work": "verb",
-        "very": "adverb",
-        "well": "adverb",
-        ".": None,
-        "Parsers": "noun",
-        "fail": "verb",
-    }
+    tokens = tokenize_words("The new model should work very well. Parsers fail")
+    expected = [None, "adjective", "noun", "verb", "verb", "adverb", "adverb", None, "noun", "verb"]
+    assert word_classes(tokens) == expected
     assert word_classes([]) == []
-    assert word_classes(["."]) == [None]
 
 
 def test_sentences_are_tagged_one_by_one():
@@ -132,31 +108,10 @@ def test_an_old_tagger_is_refused(monkeypatch):
         word_classes(["new"])
 
 
-@pytest.mark.slow
-def test_nothing_is_downloaded():
-    """Neither a place for the data of NLTK nor a network is needed."""
-    code = (
-        "import socket\n"
-        "def refuse(*_): raise OSError('no network')\n"
-        "socket.socket.connect = refuse\n"
-        "import nltk; nltk.data.path.clear()\n"
-        "from nlihub.baselines.systems.words import stem_words, tokenize_words, word_classes\n"
-        "print(stem_words('It works. We saw it.'), word_classes(tokenize_words('It works.')))"
-    )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
-    expected = "['it', 'work', '.', 'we', 'saw', 'it', '.'] [None, 'verb', None]\n"
-    assert (done.stdout, done.stderr) == (expected, "")
-
-
 # Features
 
 
 def test_bleu_by_hand():
-    premise, hypothesis = "The cat sat on the mat", "the The cat sat"
-    # Unigrams: the (2 of 2), cat, sat. Bigrams: "the cat", "cat sat" of 3. Trigrams: 1 of 2.
-    penalty = math.exp(1 - 6 / 4)
-    expected = [1, (1 * 2 / 3) ** (1 / 2), (1 * 2 / 3 * 1 / 2) ** (1 / 3), 0]
-    assert bleu_scores(premise, hypothesis) == pytest.approx([penalty * e for e in expected])
     assert bleu_scores("a", "a a a")[0] == pytest.approx(1 / 3)  # clipped, no penalty
     assert bleu_scores("a b c d e", "a b c d e") == [1.0] * 4
     assert bleu_scores("a b c", "a b c") == [1.0, 1.0, 1.0, 0.0]  # no 4-gram
@@ -184,12 +139,9 @@ def test_bleu_as_nltk_without_smoothing():
     assert n_positive > 10
 
 
-def test_length_by_hand():
+def test_length_and_overlap_by_hand():
     assert length_difference("a b c", "a") == [-2]
     assert length_difference("", "a, b") == [3]
-
-
-def test_overlap_by_hand():
     premise = "The new model beats the old model."
     hypothesis = "The model works, the model wins, the new model."
     # All: the x2, model x2, new = 5 of min(7, 9). Nouns: model x2 of min(2, 3). Verbs: none is
@@ -198,16 +150,8 @@ def test_overlap_by_hand():
         [5, 5 / 7, 2, 2 / 2, 0, 0, 1, 1 / 1, 0, 0]
     )
     assert overlap_scores(hypothesis, premise) == overlap_scores(premise, hypothesis)
-
-
-def test_overlap_is_of_a_class_only_where_both_are():
-    """The walk is a noun, and to walk is a verb."""
-    nouns = overlap_scores("The walk was long.", "They walk home.")[2:6]
-    assert nouns == [0, 0, 0, 0]
-    assert overlap_scores("The walk was long.", "They walk home.")[0] == 1
-
-
-def test_overlap_with_nothing():
+    # The walk is a noun, and to walk is a verb.
+    assert overlap_scores("The walk was long.", "They walk home.")[:6] == [1, 1 / 3, 0, 0, 0, 0]
     for empty in ("", " ", "... (!)"):
         assert overlap_scores(empty, "The model.") == overlap_scores(empty, empty) == [0] * 10
 
@@ -305,10 +249,8 @@ def test_hypothesis_only_does_not_read_premises(config, tmp_path):
         ({"groups": []}, "pair", UsageError, "groups: expected some of bleu"),
         ({"groups": ["bleu"]}, "hypothesis", UsageError, "need the premise"),
         ({"min_count": 0}, "pair", UsageError, "min_count: .* got 0"),
-        ({"min_count": True}, "pair", UsageError, "min_count: .* got True"),
         ({"min_count": 9}, "pair", UsageError, "No n-gram is in 9 training hypotheses"),
         ({"l2": 0}, "pair", UsageError, "l2: .* got 0"),
-        ({"l2": "1"}, "pair", UsageError, "l2: .* got '1'"),
         ({"l1": 1}, "pair", UnknownNameError, "detail of lexicalized"),
     ],
 )

@@ -153,7 +153,7 @@ def test_a_chat_is_written_by_the_template(tokenizer, framing, monkeypatch):
         f"<s>user : {chat[2]['content']}</s><s>assistant : so"
     )
     assert asked.asked[0].count(1) == 4  # special tokens are written once, and as such
-    assert local.settings["chat_template"] is True
+    assert local.facts["chat_template"] is True
     with pytest.raises(ModelError, match="chat template of tiny fails: no system turn"):
         generate(local, {"x": [{"role": "system", "content": "S"}]})
 
@@ -177,20 +177,6 @@ def test_a_tokenizer_that_closes_every_text_is_kept_from_it(tokenizer, framing):
     assert not any(2 in ids for ids in asked.asked)
 
 
-def test_a_tokenizer_without_padding_says_so(tokenizer, caplog):
-    model = tiny()
-    LocalModel(model, tokenizer, "tiny")
-    assert "tiny has no padding token; its end token fills up" in caplog.text
-    assert model.generation_config.pad_token_id == 2
-
-    class Endless:
-        pad_token_id = eos_token_id = chat_template = None
-
-    model.generation_config.eos_token_id = None
-    with pytest.raises(ModelError, match="neither a padding token nor an end token"):
-        LocalModel(model, Endless(), "tiny")
-
-
 def test_a_chat_that_cannot_be_written_is_refused(tokenizer):
     model = tiny()
     with pytest.raises(UsageError, match="tiny has no chat template"):
@@ -210,10 +196,7 @@ def test_a_question_that_is_too_long_names_its_row(tokenizer):
         for limit in (n_tokens + 5, n_tokens + 4)
     )
     assert len(generate(fits)) == 5
-    message = (
-        rf"1 of 5 questions are too long for tiny. The question about row id 2 has {n_tokens} "
-        rf"tokens, and its answer may have 5; the model allows {n_tokens + 4} together"
-    )
+    message = rf"1 of 5 questions .* row id 2 has {n_tokens} .* allows {n_tokens + 4} together"
     with pytest.raises(ModelError, match=message):
         generate(not_quite)
 
@@ -223,14 +206,7 @@ def test_a_model_is_loaded_from_a_folder(tokenizer, tmp_path):
     for part in (model, tokenizer):
         part.save_pretrained(tmp_path / "model")
     local = LocalModel.load(str(tmp_path / "model"), max_new_tokens=6)
-    assert local.settings == {
-        "model": str(tmp_path / "model"),
-        "commit": None,
-        "dtype": "torch.float32",
-        "chat_template": False,
-        "template_options": {},
-        "max_new_tokens": 6,
-    }
+    assert local.facts == {"pretrained": {"commit": None}, "chat_template": False}
     assert generate(local) == generate(LocalModel(model, tokenizer, "t", max_new_tokens=6))
     assert generate(local, {}) == []
     with pytest.raises(ModelError, match="nothing cannot be loaded as a language model"):

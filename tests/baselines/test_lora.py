@@ -14,14 +14,13 @@ pytest.importorskip("peft", reason="the extra 'baselines' is not installed")
 import torch
 import transformers
 from command_line import run_command
-from nlihub.baselines.runs.config import choose_hyperparameters
 from nlihub.baselines.runs.data import read_run_rows
 from nlihub.baselines.runs.execute import execute_run
 from nlihub.baselines.runs.folder import RunFolder
 from nlihub.baselines.systems.encoders import Encoder, add_adapters, merged_weights
 from nlihub.baselines.training.execution import Execution
 from nlihub.baselines.training.loop import Training
-from nlihub.loaders.errors import MissingExtraError, ModelError
+from nlihub.loaders.errors import MissingExtraError
 from safetensors.torch import load_file
 from tiny_models import LABELS, plain_probabilities, probabilities, write_tokenizer
 from tokenizers import pre_tokenizers
@@ -77,22 +76,6 @@ def test_the_checkpoint_is_a_plain_model_and_that_of_the_test(config, tiny_encod
     n_adapters, n_pooler, n_head = 8 * 2 * 32 * 4, 32 * 32 + 32, 4 * 32 + 4
     assert record["n_trained"] == n_adapters + n_pooler + n_head
     assert record["n_parameters"] == sum(weights.numel() for weights in after.values())
-    assert "peft" in record["versions"]
-    assert run.config.options.lora_rank == 4
-
-
-@pytest.mark.slow
-def test_adapters_learn(config, tmp_path):
-    run = execute_run(of_rank(config, 8, 20), tmp_path / "run", Execution())
-    [evaluation] = run.read_json("metrics.json")["evaluations"].values()
-    assert evaluation["metrics"]["nli_report"]["accuracy"] > 0.9
-
-
-def test_before_training_adapters_change_nothing(config):
-    plain, adapted = (Encoder(of_rank(config, rank), LABELS) for rank in (None, 4))
-    inputs = {"input_ids": torch.tensor([[2, 20, 3, 9, 3]])}
-    found = [made.model.eval()(**inputs) for made in (plain, adapted)]
-    assert torch.allclose(*found, atol=1e-6)
 
 
 def test_merging_leaves_the_model_as_it_is(config):
@@ -191,12 +174,6 @@ def test_a_line_break_comes_between_texts_that_nothing_else_separates(config, tm
         assert kept("w1", "w2")["input_ids"] == ids.tolist()
 
 
-def test_a_causal_model_without_padding_and_end_of_text_is_refused(config, tmp_path):
-    model = write_causal(tmp_path / "m", eos_token=None)
-    with pytest.raises(ModelError, match="has no padding token"):
-        Encoder(replace(config, model=str(model)), LABELS)
-
-
 def test_of_an_architecture_that_peft_does_not_know_all_linear_layers_are_adapted(tmp_path):
     """And the whole head is trained: ModernBERT's has a layer of its own before the labels."""
     settings = transformers.ModernBertConfig(
@@ -224,26 +201,11 @@ def test_without_peft_the_extra_is_named(config, tmp_path, monkeypatch):
         execute_run(config, tmp_path / "run", Execution())
 
 
-@pytest.mark.parametrize(("n_parameters", "rate"), [(22_700_000, 1e-3), (355_000_000, 1e-4)])
-def test_adapters_take_a_higher_rate(n_parameters, rate):
-    full, adapters = (
-        choose_hyperparameters(2_000, n_parameters, None, {"lora_rank": rank}) for rank in (None, 8)
-    )
-    assert adapters["learning_rate"] == rate == 10 * full["learning_rate"]
-    assert adapters == {**full, "learning_rate": rate}
-    small = choose_hyperparameters(2_000, 1_000, None, {"lora_rank": 8})
-    assert small["learning_rate"] == 1e-3
-
-
 def test_the_command_trains_adapters(tiny_encoder, tiny_rows, tmp_path):
     command = ["baseline", "finetune", "--model", tiny_encoder, "--lora", "2", "--cpu"]
     command += ["--train", tiny_rows / "train.jsonl", "--test", tiny_rows / "test.jsonl"]
     done = run_command(*command, "--epochs", "1", "-o", tmp_path)
     assert done.returncode == 0, done.stderr
     assert "learning rate 0.001" in done.stderr
-    config, record = (
-        json.loads((tmp_path / "seed-1" / f"{name}.json").read_text())
-        for name in ("config", "record")
-    )
-    assert config["options"]["lora_rank"] == 2
+    record = json.loads((tmp_path / "seed-1" / "record.json").read_text())
     assert 0 < record["n_trained"] < record["n_parameters"] / 5

@@ -17,8 +17,6 @@ from command_line import run_command
 from nlihub.baselines.runs.config import HyperParameters
 from nlihub.baselines.runs.data import read_run_rows
 from nlihub.baselines.runs.execute import execute_run
-from nlihub.baselines.systems import probe
-from nlihub.baselines.systems.logistic import label_probabilities
 from nlihub.baselines.systems.probe import INVERSE_PENALTIES, TextEncoder, pair_features
 from nlihub.baselines.training.execution import Execution
 from nlihub.loaders.errors import ModelError, SourceNotFoundError, UsageError
@@ -106,21 +104,6 @@ def test_a_text_without_tokens_is_zero(tmp_path):
     assert np.allclose(other, encode_one_by_one(folder, ["w1 w2"])[0], atol=1e-5)
 
 
-def test_each_distinct_text_is_encoded_once(tiny_encoder, monkeypatch):
-    real, seen = probe.apply_model, []
-
-    def counted(model, rows, *arguments):
-        seen.append(len(rows))
-        return real(model, rows, *arguments)
-
-    monkeypatch.setattr(probe, "apply_model", counted)
-    encoder = TextEncoder(str(tiny_encoder), None, Execution())
-    first = encoder.encode(TEXTS)
-    again = encoder.encode([*TEXTS[::-1], "w20"])
-    assert seen == [4, 1]
-    assert np.array_equal(again[:-1], first[::-1])
-
-
 def test_texts_that_are_too_long_are_cut_and_counted(config, tmp_path):
     """By rows: here the premises of all tests with more than four words, the hypotheses never."""
     model = write_encoder(tmp_path / "m", max_positions=6)
@@ -148,17 +131,6 @@ def test_an_encoder_that_lacks_a_layer_is_refused_and_one_without_a_pooler_is_no
 
 
 # ------------------------------------------------------------------------------------ classifier
-
-
-def test_labels_that_no_row_has_are_never_predicted():
-    from sklearn.linear_model import LogisticRegression
-
-    rows = np.random.default_rng(0).standard_normal((40, 8))
-    model = LogisticRegression().fit(rows, 2 * (rows[:, 0] > 0))
-    found = label_probabilities(model, rows, 4)
-    assert (found[:, [1, 3]] == 0).all()
-    assert np.array_equal(found[:, [0, 2]], model.predict_proba(rows))
-    assert label_probabilities(model, rows[:0], 4).shape == (0, 4)
 
 
 @pytest.mark.parametrize("is_easy", [False, True])
@@ -201,9 +173,6 @@ def test_the_penalty_is_that_of_the_best_macro_f1(config, tiny_encoder, tmp_path
 def test_a_run_learns_and_says_what_it_did(config, tmp_path):
     weights = (Path(config.model) / "model.safetensors").read_bytes()
     run = execute_run(config, tmp_path / "run", Execution())
-    names = {path.name for path in run.path.iterdir()}
-    assert names == {".lock", "checkpoint", "config.json", "metrics.json", "predictions",
-                     "record.json"}  # fmt: skip
     [evaluation] = run.read_json("metrics.json")["evaluations"].values()
     assert evaluation["metrics"]["nli_report"]["accuracy"] > 0.6  # of four labels
     record = run.read_json("record.json")
@@ -211,53 +180,20 @@ def test_a_run_learns_and_says_what_it_did(config, tmp_path):
     encoder = transformers.AutoModel.from_pretrained(config.model)
     assert record["n_trained"] == n_weights
     assert record["n_parameters"] == encoder.num_parameters() + n_weights
-    assert record["n_train"] == 96
-    assert record["macro_f1_by_c"][str(record["c"])] == max(record["macro_f1_by_c"].values())
-    assert record["pretrained"]["n_tokens"] == 44
-    assert record["truncated"] == dict.fromkeys(
-        ["train.jsonl", "validation.jsonl", "test.jsonl"], 0
-    )
     assert predictions(run).equals(predictions(execute_run(config, tmp_path / "b", Execution())))
     assert (Path(config.model) / "model.safetensors").read_bytes() == weights
 
 
-@pytest.mark.slow
 def test_the_hypothesis_alone_is_all_that_is_seen(config, tmp_path):
-    """The same predictions, whatever the premises are."""
     rows = [json.loads(line) for line in Path(config.tests[0]).read_text().splitlines()]
     changed = tmp_path / "test.jsonl"
     changed.write_text("\n".join(json.dumps(row | {"premise": "w9"}) for row in rows))
-    for view in ("hypothesis", "pair"):
-        found = [
-            predictions(
-                execute_run(
-                    replace(config, view=view, tests=(test,)),
-                    tmp_path / view / str(number),
-                    Execution(),
-                )
-            )
-            for number, test in enumerate((config.tests[0], str(changed)))
-        ]
-        assert found[0].equals(found[1]) == (view == "hypothesis")
-
-
-@pytest.mark.slow
-def test_an_interrupted_run_does_not_train_again(config, tmp_path, monkeypatch):
-    whole = execute_run(config, tmp_path / "whole", Execution())
-
-    def stop(*_):
-        raise KeyboardInterrupt
-
-    with monkeypatch.context() as patch:
-        patch.setattr(probe.ProbeSystem, "predict", stop)
-        with pytest.raises(KeyboardInterrupt):
-            execute_run(config, tmp_path / "parts", Execution())
-    monkeypatch.setattr(probe, "_fit", stop)
-    parts = execute_run(config, tmp_path / "parts", Execution())
-    assert predictions(parts).equals(predictions(whole))
-    found, expected = (run.read_json("record.json") for run in (parts, whole))
-    for name in ("c", "macro_f1_by_c", "n_train", "n_trained", "n_parameters"):
-        assert found[name] == expected[name]
+    alone = replace(config, view="hypothesis", validation=None)
+    one, other = (
+        execute_run(replace(alone, tests=(test,)), tmp_path / str(n), Execution())
+        for n, test in enumerate((config.tests[0], str(changed)))
+    )
+    assert predictions(one).equals(predictions(other))
 
 
 def test_several_seeds_processes_or_epochs_are_refused(config, tmp_path, monkeypatch):

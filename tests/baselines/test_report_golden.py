@@ -79,8 +79,7 @@ def runs(golds, tmp_path_factory):
         write(f"bert/{seed}", preset("scinli-bert", seed=seed), "scinli", share=0.68)
     write("alone", preset("scinli-bert", view="hypothesis"), "scinli", share=0.5)
     own = RunConfig("tiny", "zero-shot", ("x",), model="../models/tiny")
-    for name in ("tiny", "tiny-again"):
-        write(name, own, "scinli/acl_small", share=0.4)
+    write("tiny", own, "scinli/acl_small", share=0.4)
     write("lexical", preset("scinli-lexicalized"), "scinli", share=0.45)
     bigrams = preset("scinli-lexicalized", details={"groups": ["bigrams"]})
     write("bigrams", bigrams, "scinli", share=0.44)

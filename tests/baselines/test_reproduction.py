@@ -12,8 +12,6 @@ from command_line import leaf_commands
 from command_line import run_command as run
 from conftest import SHARED
 from made_up_runs import make_gold, preset, write_run
-from nlihub.baselines.evaluation.gold import GoldRows
-from nlihub.baselines.evaluation.scoring import score_predictions
 from nlihub.baselines.presets import PRESETS
 from nlihub.baselines.reports.published import LATER_PAPERS, published_results, split_source
 from nlihub.baselines.reproduction import inputs
@@ -23,7 +21,6 @@ from nlihub.baselines.runs.folder import RECORD
 from nlihub.builders.annotation.batch import BATCH_FILE, Batch
 from nlihub.builders.annotation.questions import ERROR
 from nlihub.builders.bionli import BioNLI
-from nlihub.builders.scinli import SciNLI
 from nlihub.builders.spacenli import SpaceNLI
 from nlihub.loaders.errors import (
     MissingExtraError,
@@ -128,17 +125,12 @@ def test_each_kind_of_folder_is_known(small, runs, tmp_path):
     (tmp_path / "batches/batch-001/batch.json").write_text("{}")
     (tmp_path / "sources").mkdir()
     (tmp_path / "sources/train.csv").write_text("id")
-    (tmp_path / "results").mkdir()
-    (tmp_path / "results/a.json").write_text('{"dataset": {}, "metrics": {}}')
-    (tmp_path / "results/other.json").write_text("[1]")
-    (tmp_path / "results/broken.json").write_text("{")
-    others = (tmp_path / name for name in ("batches", "sources", "results"))
+    others = (tmp_path / name for name in ("batches", "sources"))
     found = find_inputs([small, small.parent, runs, *others])
     assert found == {
         "version": [small, small],
         "source files": [tmp_path / "sources"],
         "runs": [runs],
-        "results": [tmp_path / "results/a.json"],
         "predictions": [],
         "annotation batches": [tmp_path / "batches"],
         "coded errors": [],
@@ -293,20 +285,6 @@ def test_figures_are_drawn_and_their_values_listed(patterns, tmp_path):
     assert all(cell is not None for cell in ours[0][4:])
 
 
-def test_results_of_score_give_the_same(patterns, tmp_path):
-    version, folder = patterns
-    result = nlihub.score(folder / "sure.parquet", str(version))
-    (tmp_path / "sure.json").write_text(json.dumps(result))
-    options = {"predictions": folder / "sure.parquet", "sources": version}
-    made = nlihub.reproduce("spacenli/table-4", **options)
-    read = nlihub.reproduce("spacenli/table-4", sources=tmp_path)
-    assert made["tables"] == read["tables"]
-    ours = rows_of(made, "SpaceNLI, Table 4: percentages")[-1]
-    right = result["metrics"]["pattern_accuracy"]
-    assert ours["accuracy"] == round(100 * right["accuracy"], 2)
-    assert ours["pattern_accuracy 0.95"] == round(100 * right["pattern_accuracy"][3], 2)
-
-
 def test_files_of_one_name_stay_apart(patterns, tmp_path):
     version, folder = patterns
     files = [tmp_path / name / "predictions" / "plain.parquet" for name in ("first", "second")]
@@ -315,17 +293,6 @@ def test_files_of_one_name_stay_apart(patterns, tmp_path):
         shutil.copy(folder / "plain.parquet", file)
     found = nlihub.reproduce("spacenli/table-4", sources=version, predictions=files)
     assert [row[1] for row in found["tables"][0]["rows"][-2:]] == list(map(str, files))
-
-
-def test_rows_from_papers_have_no_groups_to_map(tmp_path):
-    rows = [{"label": label} for label in SciNLI.SPEC.labels]
-    version = build_rows(tmp_path, SciNLI.SPEC, {"test": rows})
-    table = pa.table({"prediction": list(SciNLI.SPEC.labels)})
-    for label in SciNLI.SPEC.labels:
-        table = table.append_column(f"probability_{label}", pa.array([0.25] * 4))
-    gold_rows = GoldRows.of_version(version, None, "test")
-    found = score_predictions(gold_rows, table, metrics=["nli_report", "cartography"])
-    assert list(found) == ["nli_report"]
 
 
 @pytest.mark.parametrize(

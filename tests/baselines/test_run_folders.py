@@ -97,25 +97,6 @@ def test_rows_that_changed_since_a_kill_are_noticed(config, tmp_path):
 
 
 @pytest.mark.slow
-def test_a_kill_before_the_best_model_is_saved_loses_nothing(config, tmp_path, monkeypatch):
-    """The state is kept first; what it says is the best is saved when the run goes on."""
-    whole, path = execute_run(config, tmp_path / "whole", Execution()), tmp_path / "run"
-
-    def killed(self, save):
-        raise Killed
-
-    monkeypatch.setattr(RunFolder, "save_checkpoint", killed)
-    with pytest.raises(Killed):
-        execute_run(config, path, Execution())
-    assert not (path / "checkpoint").exists()
-    monkeypatch.undo()
-    execute_run(config, path, Execution())
-    assert predictions(path) == predictions(whole.path)
-    names = [folder / "checkpoint" / "model.safetensors" for folder in (path, whole.path)]
-    assert names[0].read_bytes() == names[1].read_bytes()
-
-
-@pytest.mark.slow
 @pytest.mark.parametrize("keeps", [True, False])
 def test_a_kill_at_the_very_end_leaves_nothing_behind(config, tmp_path, monkeypatch, keeps):
     path = tmp_path / "run"
@@ -264,16 +245,6 @@ def test_two_test_sets_of_one_name_are_refused(config, tmp_path):
     tests = (config.tests[0], str(tmp_path / "other" / "one.jsonl"))
     with pytest.raises(UsageError, match="Two test sets are the same or have one name: one, one"):
         execute_run(replace(config, tests=tests), tmp_path / "run", Execution())
-
-
-@pytest.mark.parametrize("method", ["lexicalized", "prompt"])
-def test_what_one_process_does_is_not_done_by_several(config, tmp_path, monkeypatch, method):
-    from accelerate import Accelerator
-
-    monkeypatch.setattr(Accelerator, "num_processes", 2)
-    settings = {"lexicalized": {"train": config.train}, "prompt": {"model": "m"}}[method]
-    with pytest.raises(UsageError, match=f"{method} runs in one process"):
-        execute_run(RunConfig("x", method, config.tests, **settings), tmp_path / "r", Execution())
 
 
 def test_folders_of_others_are_refused(config, tmp_path):

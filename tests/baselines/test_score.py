@@ -2,9 +2,7 @@
 
 import dataclasses
 import json
-import os
 import re
-import subprocess
 import sys
 
 import datasets
@@ -14,15 +12,13 @@ import pyarrow as pa
 import pyarrow.csv
 import pyarrow.parquet as pq
 import pytest
-from command_line import WITHOUT_TRANSFORMERS
 from command_line import run_command as run
 from made_up_runs import make_gold
 from nlihub.baselines.evaluation.predictions import find_better_order
 from nlihub.baselines.evaluation.scoring import score_predictions
 from nlihub.loaders.errors import NLIHubError, PredictionsError, SchemaError, UsageError
-from nlihub.metrics import METRICS, functional
+from nlihub.metrics import functional
 from nlihub.metrics.inputs.files import read_input_file
-from scipy.optimize import linear_sum_assignment
 
 import nlihub
 
@@ -130,24 +126,6 @@ def test_two_labels_for_each_other_are_noticed_where_rows_tell():
         assert find_better_order(codes, references, list("abcd")) is None
 
 
-@pytest.mark.parametrize("n_labels", [2, 8, 9])
-def test_the_best_of_all_orders_is_found_where_labels_are_few(n_labels):
-    """As an assignment that scipy solves; more than eight labels are left as they are."""
-    rng = np.random.default_rng(n_labels)
-    order, labels = rng.permutation(n_labels)[::-1], [f"label {n}" for n in range(n_labels)]
-    references = rng.integers(0, n_labels, 2_000)
-    wrong = rng.integers(0, n_labels, 2_000)
-    codes = np.argsort(order)[np.where(rng.random(2_000) < 0.4, references, wrong)]
-    found = find_better_order(codes, references, labels)
-    if n_labels == 9:
-        assert found is None
-        return
-    counts = np.zeros((n_labels, n_labels), int)
-    np.add.at(counts, (codes, references), 1)
-    _, best = linear_sum_assignment(counts, maximize=True)
-    assert found[0] == [labels[number] for number in best] == [labels[n] for n in order]
-
-
 def test_ids_in_another_order_of_labels_are_noticed(small, rows, tmp_path):
     """The example of NLI models whose first id is contradiction."""
     names = predict(rows, 0, probabilities=False)
@@ -175,8 +153,6 @@ def test_ids_in_another_order_of_labels_are_noticed(small, rows, tmp_path):
     swapped = write(with_column(names, "prediction", [LABELS[i] for i in ids]), tmp_path / "n.csv")
     told = "with contradiction for entailment, entailment for contradiction the accuracy"
     assert told in " ".join(nlihub.score(swapped, str(small))["notes"])
-    done = run("score", path, "--dataset", small, "--model-labels", ",".join(order))
-    assert f"{then:.4f}" in done.stdout
     with pytest.raises(PredictionsError, match="these predictions are no ids"):
         nlihub.score(swapped, str(small), model_labels=order)
     with pytest.raises(UsageError, match="expected those of the dataset, entailment, neutral"):
@@ -251,7 +227,6 @@ def test_a_table_of_predictions_is_scored_by_its_ids(small, rows, tmp_path, kind
         (["a.csv", "entailment"], "2 predictions; expected one for each"),
         ("entailment", "expected a file that ends in"),
         ({"id": ["a"], "prediction": ["x", "y"]}, "expected length 1 but got length 2"),
-        ({"id": ["a"]}, "the column prediction is missing"),
         (pd.DataFrame({0: ["a"], 1: ["x"]}), "the column prediction is missing; the columns are 0"),
         (np.zeros((2, 3)), r"has the shape \(2, 3\)"),
         (5, "is 5, a int, not a column"),
@@ -262,13 +237,6 @@ def test_what_is_no_prediction_in_memory(small, given, message):
     with pytest.raises(NLIHubError, match=message) as caught:
         nlihub.score(given, str(small))
     assert "\n" not in str(caught.value)
-
-
-def test_a_tensor_without_data_is_no_prediction(small):
-    given = pytest.importorskip("torch").zeros(1, device="meta")
-    for predictions in (given, {"id": ["a"], "prediction": given}):
-        with pytest.raises(PredictionsError, match=r"that NumPy cannot read: [^\n]*$"):
-            nlihub.score(predictions, str(small))
 
 
 # --- refused and noted ---
@@ -289,15 +257,10 @@ def change_first(column, value):
         ),
         (lambda t: t.drop_columns(["id"]), ".parquet", "the column id is missing"),
         (lambda t: t.drop_columns(["prediction"]), ".csv", "the column prediction is missing"),
-        (lambda t: with_column(t, "id", range(len(t))), ".parquet", "expected strings"),
         (change_first("id", None), ".parquet", "1 nulls"),
         (
             change_first("prediction", "entails"),
             *(".csv", r"p.csv: prediction: outside the label set in 1 of .* rows: 0 \('entails'\)"),
-        ),
-        (
-            change_first("prediction", "NEUTRAL"),
-            *(".csv", "capitals and blanks have to be the same"),
         ),
         (
             change_first("prediction", None),
@@ -327,12 +290,10 @@ def test_wrong_use_is_refused(small, rows, tmp_path):
         (tmp_path / "nothing.csv", {}, "There is no file"),
         (link, {}, r"link\.csv is a link that leads back to itself"),
         (paths[0], {"split": "train"}, "split 'train'"),
-        (paths[0], {"config": "projectiv"}, "Did you mean 'projective'"),
         (paths[0], {"dataset": "open_spacenl"}, "Did you mean 'open_spacenli'"),
         (paths[:2], {"against": paths[2]}, "compares one file with another"),
         (paths[:1] * 2, {}, "0.parquet is given twice"),
         (paths[0], {"against": paths[0]}, "0.parquet is given twice"),
-        ({"a": paths[0], "b": paths[0]}, {}, "0.parquet is given twice"),
         (paths[:2], {"per_group": True}, "are those of one run"),
         *((paths[0], {"thresholds": wrong}, "thresholds") for wrong in ([95], 95, [])),
     ):
@@ -349,7 +310,6 @@ def test_answers_that_are_missing(small, rows, tmp_path, ending):
     other = write(table, tmp_path / "other.csv")
     found = nlihub.score(path, str(small), against=other, n_resamples=99)
     assert f"{path.name}: {n_missing:,} of {n:,} rows have no answer" in " ".join(found["notes"])
-    assert "more probable" not in " ".join(found["notes"])  # than nothing
     by_id = dict(zip(table["id"].to_pylist(), answers, strict=True))
     ordered = [by_id[i] for i in rows["id"].to_pylist()]
     report = functional.nli_report(ordered, rows["label"], labels=LABELS)
@@ -396,7 +356,6 @@ def test_a_fresh_sample_is_scored_like_a_dataset(tmp_path, ending):
     assert found["dataset"]["name"] == path.name
     assert list(found["metrics"]) == ["nli_report", "pattern_accuracy"]
     assert found["metrics"]["pattern_accuracy"]["pattern_accuracy"] == [1.0] * 5
-    assert len(found["metrics"]["pattern_accuracy"]["by_category"]) == 4
     with pytest.raises(UsageError, match="has no config, split or sources"):
         nlihub.score(names, str(path), split="test")
 
@@ -424,11 +383,6 @@ def test_files_of_rows_of_other_kinds(tmp_path):
     pq.write_table(ids, ordered)
     with pytest.raises(SchemaError, match="holds ids from -1 to 1; expected 0 to 1"):
         nlihub.score(predictions, str(ordered))
-    for metadata in ("no json", "{}", '{"info": {"features": 7}}'):  # of some other kind
-        named = pa.table({"id": ["a", "b"], "label": ["x", "y"]})
-        pq.write_table(named.replace_schema_metadata({"huggingface": metadata}), ordered)
-        found = nlihub.score(["x", "y"], str(ordered))
-        assert found["metrics"]["nli_report"]["accuracy"] == 1.0
 
 
 @pytest.mark.parametrize(
@@ -443,10 +397,7 @@ def test_files_of_rows_of_other_kinds(tmp_path):
         ("id,label\na,neutral\nb,\n", "a row has an empty label"),
         ("id,label\na,entailment\nb,neutral\n", "labels may be .*contradiction.* or .*"),
         ("id,label\na,Entailment\nb,neutral\n", "'Entailment', beside"),
-        ("id,label\na,entailment \nb,neutral\n", "'entailment ', beside"),
         ({"id": [["a"]], "label": ["x"]}, "expected strings"),
-        ({"id": [1], "label": ["x"]}, "expected strings"),
-        ({"id": pa.array([None], pa.string()), "label": ["x"]}, "1 rows have no id"),
         ({"id": ["a"], "label": pa.array([None], pa.string())}, "1 rows have no label"),
         ({"id": ["a"], "label": ["x"], "group": [["g"]]}, "the column group holds list"),
     ],
@@ -464,18 +415,14 @@ def test_files_that_are_no_rows(rows, message, tmp_path):
 @pytest.mark.parametrize(
     ("name", "content"),
     [
-        ("ragged.csv", b"id,prediction\n1,2,3\n"),
         ("empty.csv", b""),
         ("twice.csv", b"id,id\n1,2\n"),
         ("rowless.csv", b"id,prediction\n"),
         ("cut.jsonl", b'{"id": "1"}\n{"id":\n'),
-        ("number.jsonl", b"5\n"),
-        ("null.jsonl", b"null\n"),
         ("deep.jsonl", b"[" * 100_000),
         ("mixed.jsonl", b'{"id": "1"}\n{"id": 1}\n'),
         ("no.parquet", b"PAR1"),
         ("bytes.csv", b"id,prediction\n\xff\xfe,1\n"),
-        ("other.txt", b"id,prediction\n"),
     ],
 )
 def test_malformed_files_are_refused_by_name(name, content, tmp_path):
@@ -485,10 +432,6 @@ def test_malformed_files_are_refused_by_name(name, content, tmp_path):
 
 
 def test_texts_stay_texts(tmp_path):
-    path = tmp_path / "x.jsonl"
-    path.write_text('\n{"id": "2020-01-01", "label": "2021-02-02", "x": 1}\n')
-    (row,) = read_input_file(path).to_pylist()
-    assert row == {"id": "2020-01-01", "label": "2021-02-02", "x": 1}
     path = tmp_path / "x.csv"
     path.write_text('id,prediction,group,n\n007,true,2020-01-01,1\n8,"a\nb",5,2\n')
     assert read_input_file(path).to_pylist() == [
@@ -574,11 +517,9 @@ def test_the_command_plots(small, rows, tmp_path, monkeypatch):
         (["cartography", "plain.json"], "It takes a column probability_LABEL"),
         (["patterns", "0.json", "--by", "x"], "by belongs to pictures of breakdown"),
         (["categories", "0.json", "--larger-side"], "belongs to pictures of consistency, not of"),
-        (["cartography", "0.json", "-o", "x.gif"], "x.gif: expected a file that ends in"),
         (["curves", "0.json"], 'Invalid value "curves" for KIND'),
         (["categories", "0.json"], "0: has the thresholds [0.9, 1.0]; expected 0.95"),
         (["categories", "0.csv"], "is not valid JSON"),
-        (["categories", "nothing.json"], "There is no file nothing.json"),
         (["cartography", "0.json", "0.json"], "expected one each, all different"),
         (["cartography", "runs.json"], "holds the scores of several systems"),
     ):
@@ -591,18 +532,3 @@ def test_the_command_plots(small, rows, tmp_path, monkeypatch):
     told = "nlihub: Pictures need matplotlib, which comes with the extra nlihub[plots].\n"
     assert done.stderr == told
     assert not (tmp_path / "x.png").exists()
-
-
-def test_install_metrics_on_the_command_line(tmp_path, monkeypatch):
-    monkeypatch.setenv("HF_HOME", str(tmp_path / "home"))
-    monkeypatch.delenv("HF_MODULES_CACHE", raising=False)
-    # In a process of its own: evaluate reads HF_HOME at its import.
-    command = [sys.executable, "-m", "nlihub", "install", "metrics", "--json"]
-    environment = os.environ | WITHOUT_TRANSFORMERS
-    done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr
-    scripts = json.loads(done.stdout)
-    assert len(scripts) == 2 * len(METRICS)
-    assert all(script.startswith(str(tmp_path / "home")) for script in scripts)
-    done = run("install", "metrics", "--from", "x", cwd=tmp_path)
-    assert (done.returncode, "metrics takes no source folder" in done.stderr) == (2, True)

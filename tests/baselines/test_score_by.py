@@ -15,29 +15,6 @@ import nlihub
 
 LABELS = ["entailment", "neutral", "contradiction"]
 
-#: Numbers of patterns by inference class and expression: SpaceNLI, Table 2.
-TABLE_2 = {
-    "directional": {
-        "in": 20, "from": 17, "into": 9, "to": 8, "on": 8, "away from": 7, "towards": 7,
-        "out of": 4, "back": 3, "through": 3, "across": 2, "at": 2, "outside": 2, "opposite": 1,
-        "part of": 1, "by": 1,
-    },
-    "argument_orientation": {
-        "in": 21, "at": 10, "from": 9, "away from": 4, "out of": 4, "near": 3, "with": 3,
-        "inside": 3, "on": 2, "under": 2, "through": 1, "opposite": 1, "towards": 1, "far from": 1,
-        "on top of": 1, "behind": 1,
-    },
-    "projective": {
-        "behind": 16, "between": 11, "in front of": 10, "below": 6, "above": 6, "under": 6,
-        "on top of": 5, "front of": 3, "opposite": 2, "to the right of": 2, "on": 2,
-        "to the left of": 1,
-    },
-    "non_projective": {
-        "between": 22, "in": 9, "far from": 5, "close to": 4, "outside": 3, "on top of": 2, "on": 2,
-        "opposite": 1,
-    },
-}  # fmt: skip
-
 
 def write_predictions(rows, path, seed=0):
     """Write predictions that are often right, and return their labels."""
@@ -115,11 +92,8 @@ def test_on_the_command_line(small, rows, tmp_path):
     command = ["score", "0.parquet", "--dataset", small, "--by", "n_premises,category+has_negation"]
     done = run(*command, "--confidence-level", "0.9", "--resamples", "50", cwd=tmp_path)
     assert done.returncode == 0
-    assert "nli_report, broken down by n_premises" in done.stdout
-    assert "pattern_accuracy, broken down by category+has_negation" in done.stdout
-    assert "accuracy from" in done.stdout and "projective+false" in done.stdout
-    found = json.loads(run(*command, "--json", cwd=tmp_path).stdout)
-    assert set(found["metrics"]["nli_report"]["by"]["n_premises"]) == {"1", "2", "3"}
+    shown = ("nli_report, broken down by n_premises", "accuracy from", "projective+false")
+    assert [words for words in shown if words not in done.stdout] == []
     two = ["score", "0.parquet", "1.parquet", *command[2:], "--resamples", "50"]
     done = run(*two, cwd=tmp_path)
     assert "n_premises" in done.stdout and "over the cells of a score" in " ".join(
@@ -130,36 +104,3 @@ def test_on_the_command_line(small, rows, tmp_path):
     done = run(*command[:-1], "kind", cwd=tmp_path)
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr.startswith("nlihub: There is no column 'kind'.")
-
-
-def test_the_expressions_of_spacenli(official, tmp_path):
-    """Table 2, and "between", which section 5 finds hard: 22 of the 36 non-projective patterns."""
-    folder = nlihub.build("spacenli", tmp_path, folder=official, configs=["default"])
-    rows = pq.read_table(next((folder / "default").glob("test-*.parquet")))
-    predictions = write_predictions(rows, tmp_path / "p.parquet")
-    found = nlihub.score(
-        tmp_path / "p.parquet", str(folder), by="category+expressions", confidence_level=0.95,
-        n_resamples=99,
-    )  # fmt: skip
-    by = found["metrics"]["pattern_accuracy"]["by"]["category+expressions"]
-    n_patterns = {value: part["n_groups"] for value, part in by.items()}
-    assert n_patterns == {
-        f"{category}+{expression}": n
-        for category, counts in TABLE_2.items()
-        for expression, n in counts.items()
-    }
-    of_category = found["metrics"]["pattern_accuracy"]["by_category"]
-    assert of_category["non_projective"]["n_groups"] == 36
-    chosen = [
-        i
-        for i, (category, words) in enumerate(
-            zip(rows["category"].to_pylist(), rows["expressions"].to_pylist(), strict=True)
-        )
-        if category == "non_projective" and "between" in words
-    ]
-    gold = rows["label"].to_pylist()
-    right = [predictions[i] == LABELS[gold[i]] for i in chosen]
-    part = by["non_projective+between"]
-    assert (part["n_samples"], part["accuracy"]) == (4400, statistics.fmean(right))
-    low, high = part["confidence_intervals"]["accuracy"]
-    assert low < part["accuracy"] < high

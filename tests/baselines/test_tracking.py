@@ -1,6 +1,7 @@
-"""Trackers of experiments get what a run logs."""
+"""TensorBoard gets what a run logs."""
 
 import json
+import sys
 
 import pytest
 
@@ -8,9 +9,10 @@ pytest.importorskip("torch", reason="the extra 'baselines' is not installed")
 pytest.importorskip("transformers", reason="the extra 'baselines' is not installed")
 
 from command_line import run_command
-from nlihub.baselines.runs.execute import check_trackers
-from nlihub.loaders.errors import UnknownNameError, UsageError
+from nlihub.loaders.errors import MissingExtraError
 from tiny_models import write_encoder, write_rows
+
+import nlihub
 
 
 @pytest.mark.slow
@@ -23,37 +25,28 @@ def test_tensorboard_has_the_loss_and_the_scores(tmp_path):
     rows = [f"--{name}={tmp_path / name}.jsonl" for name in ("train", "validation", "test")]
     model = write_encoder(tmp_path / "encoder")
     command = ["baseline", "finetune", "--model", model, *rows, "--cpu", "--epochs", "3"]
-    done = run_command(*command, "--track", "tensorboard", "-o", tmp_path / "runs")
+    done = run_command(*command, "--tensorboard", "-o", tmp_path / "runs")
     assert done.returncode == 0, done.stderr
     run = tmp_path / "runs" / "seed-1"
     logged = [json.loads(line) for line in (run / "training_log.jsonl").read_text().splitlines()]
     events = EventAccumulator(str(run / "tracking"))
     events.Reload()
 
-    def shown(name):
-        return [(event.step, event.value) for event in events.Scalars(name)]
-
-    for name, values in (
-        ("loss", [entry["loss"] for entry in logged]),
-        ("validation/macro_f1", [entry["validation"]["macro_f1"] for entry in logged]),
-    ):
-        assert [step for step, _ in shown(name)] == [1, 2, 3]
-        assert [value for _, value in shown(name)] == pytest.approx(values, rel=1e-6)
     metrics = json.loads((run / "metrics.json").read_text())["evaluations"]["test"]["metrics"]
-    best = json.loads((run / "record.json").read_text())["best_epoch"]
-    [(step, value)] = shown("test/macro_f1")
-    assert (step, value) == (best, pytest.approx(metrics["nli_report"]["macro_f1"], rel=1e-6))
-    assert list((run / "tracking").rglob("hparams.yml"))
-    again = run_command(*command, "--track", "tensorboard", "-o", tmp_path / "runs")
-    assert "is done already" in again.stderr
+    for name, steps, values in (
+        ("loss", [1, 2, 3], [entry["loss"] for entry in logged]),
+        ("validation/macro_f1", [1, 2, 3], [entry["validation"]["macro_f1"] for entry in logged]),
+        (
+            *("test/macro_f1", [json.loads((run / "record.json").read_text())["best_epoch"]]),
+            [metrics["nli_report"]["macro_f1"]],
+        ),
+    ):
+        shown = events.Scalars(name)
+        assert [event.step for event in shown] == steps
+        assert [event.value for event in shown] == pytest.approx(values, rel=1e-6)
 
 
-def test_only_known_and_installed_trackers_are_taken(monkeypatch):
-    import accelerate.tracking
-
-    monkeypatch.setattr(accelerate.tracking, "get_available_trackers", lambda: ["wandb"])
-    check_trackers(["wandb"])
-    with pytest.raises(UnknownNameError, match=r"no tracker 'wandbb'\. Did you mean 'wandb'"):
-        check_trackers(["wandbb"])
-    with pytest.raises(UsageError, match="mlflow is not installed: pip install mlflow"):
-        check_trackers(["wandb", "mlflow"])
+def test_without_tensorboard_the_extra_is_named(tiny_config, tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "tensorboard", None)
+    with pytest.raises(MissingExtraError, match=r"nlihub\[tracking\]"):
+        nlihub.baselines.run(tiny_config, tmp_path, tensorboard=True)

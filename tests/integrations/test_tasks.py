@@ -6,7 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pyarrow as pa
 import pytest
 from command_line import run_command
-from nlihub.baselines.evaluation.order import interleave
+from nlihub.baselines.evaluation.gold import interleave
 from nlihub.baselines.systems.prompting.prompts import FORMS, draw_exemplars, get_prompt
 from nlihub.builders.core.registry import builders, get_builder
 from nlihub.integrations.tasks import NLITask, get_task, list_tasks, write_once

@@ -3,7 +3,6 @@
 Answers are kept in a file as they come, and asking resumes from it.
 """
 
-import hashlib
 import json
 import os
 import re
@@ -17,10 +16,8 @@ from typing import TYPE_CHECKING, Any, Protocol
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ....builders.core.markdown import markdown_table
 from ....builders.core.registry import builders
 from ....builders.core.schema import SPLITS
-from ....loaders.atomic_write import whole_file
 from ....loaders.errors import OutputError, UnknownNameError, UsageError
 from ....loaders.json_text import parse_json
 from ....loaders.paths import local_path
@@ -31,7 +28,6 @@ from ...runs.data import read_run_rows
 from ...runs.folder import RunFolder
 from .answers import REASONS, read_answer
 from .prompts import (
-    FORMS,
     Chats,
     Prompt,
     Shot,
@@ -57,10 +53,6 @@ _SCHEMA = pa.schema([(name, pa.string()) for name in ("id", "prediction", "answe
 class Asker(Protocol):
     """A model that answers questions."""
 
-    @property
-    def settings(self) -> Mapping[str, Any]:
-        """Return what the answers depend on, such as the model's name, as a JSON object."""
-
     def answers(self, chats: Chats) -> Generator[tuple[str, str], None, None]:
         """Yield the id and the answer of each chat, in any order, as soon as it arrives."""
 
@@ -71,15 +63,15 @@ def ask_model(
     """Ask a language model about every row, and read its answers.
 
     Every answer is added to a file as it comes. After an interruption the same call asks only about
-    the rows without an answer in the file.
+    the rows without an answer in the file; a run's folder is that of one config.
 
     Args:
         rows: n rows with the string columns ``id``, ``premise`` and ``hypothesis``.
         asker: The model.
         prompt: The prompt.
         shots: Exemplars in the order in which they are shown; empty for zero-shot.
-        answers_file: JSON lines, new or from an interrupted call about the same rows: first the
-            settings, then an answer a line.
+        answers_file: JSON lines, new or from an interrupted call with the same arguments: an answer
+            a line.
 
     Returns:
         n rows in the same order: ``id``; ``prediction``, a label's name, or null if the answer
@@ -87,7 +79,7 @@ def ask_model(
 
     Raises:
         SchemaError: A column is missing or does not hold strings, or an id is repeated.
-        OutputError: The file has answers of another model or to another prompt, or is damaged.
+        OutputError: The file is damaged.
         NLIHubError: The model cannot answer; earlier answers are kept.
     """
     check_texts(rows, "The table to ask about", _COLUMNS)
@@ -96,14 +88,7 @@ def ask_model(
         id_: chat_messages(prompt, premise, hypothesis, shots)
         for id_, premise, hypothesis in zip(*columns, strict=True)
     }
-    settings = {
-        **asker.settings,
-        "prompt": prompt.name,
-        "template": _hash(prompt.template),
-        "shots": [shot.id for shot in shots],
-        "shot_turns": _hash(json.dumps(chat_messages(prompt, "", "", shots)[:-1])),
-    }
-    known = _read_answers(answers_file, settings)
+    known = _read_answers(answers_file)
     missing = {id_: chat for id_, chat in chats.items() if id_ not in known}
     progress = watch("asked", len(chats), "rows", n_done=len(known))
     answers = closing(asker.answers(missing))
@@ -111,7 +96,8 @@ def ask_model(
         for id_, answer in arriving:
             # Half a character, as where an answer was cut off within an emoji, becomes "?".
             known[id_] = answer.encode("utf-8", "replace").decode("utf-8")
-            file.write(_line({"id": id_, "answer": known[id_]}))
+            line = json.dumps({"id": id_, "answer": known[id_]}) + "\n"
+            file.write(line.encode("ascii"))
             file.flush()
             shown.update(1)
     readings = [read_answer(known[id_], prompt) for id_ in chats]
@@ -121,39 +107,16 @@ def ask_model(
     return pa.table([list(chats), predictions, texts, reasons], schema=_SCHEMA)
 
 
-def _hash(text: str) -> str:
-    return hashlib.blake2b(text.encode(), digest_size=8).hexdigest()
-
-
-def _line(value: Mapping[str, Any]) -> bytes:
-    return json.dumps(value, sort_keys=True).encode("ascii") + b"\n"
-
-
-def _read_answers(path: Path, settings: Mapping[str, Any]) -> dict[str, str]:
-    """Read the file's answers by id; begin a new file, and cut off an incomplete last line."""
-    if not path.exists():
-        with whole_file(path) as part:
-            part.write_bytes(_line(settings))
-    whole, end, torn = path.read_bytes().rpartition(b"\n")
+def _read_answers(path: Path) -> dict[str, str]:
+    """Read the file's answers by id, and cut off an incomplete last line."""
+    whole, end, torn = (path.read_bytes() if path.exists() else b"").rpartition(b"\n")
     if torn:  # written when the process was ended
         os.truncate(path, len(whole) + len(end))
     try:
-        before, *answers = map(parse_json, whole.split(b"\n"))
-        known: dict[str, str] = {each["id"]: each["answer"] for each in answers}
+        answers = map(parse_json, whole.splitlines())
+        return {each["id"]: each["answer"] for each in answers}
     except (ValueError, KeyError, TypeError) as error:
         raise OutputError(f"{path} is damaged ({error}); remove it to ask again.") from error
-    now = parse_json(_line(settings))
-    differing = [
-        f"{name} is {before.get(name)!r} there, {now.get(name)!r} here"
-        for name in sorted({*before, *now})
-        if before.get(name) != now.get(name)
-    ]
-    if differing:
-        raise OutputError(
-            f"{path} has answers to other questions: {'; '.join(differing)}. Name another folder, "
-            "or ask with the settings there."
-        )
-    return known
 
 
 class PromptSystem:
@@ -180,7 +143,7 @@ class PromptSystem:
         self._config, self._labels, self._folder = config, labels, folder
         self._execution = execution
         self._shots: tuple[Shot, ...] = ()
-        self._unread: dict[str, dict[str, int]] = {}
+        self._facts: dict[str, Any] = {"unread": {}}
 
     def fit(self, train: GoldRows, validation: GoldRows | None) -> Mapping[str, Any]:
         """Draw the exemplars from the training rows."""
@@ -198,7 +161,7 @@ class PromptSystem:
         path = self._folder.path / f"answers-{rows.key}.jsonl"
         found = ask_model(rows.rows, self._asker, self._prompt, self._shots, path)
         counts = Counter(reason or "read" for reason in found["reason"].to_pylist())
-        self._unread[rows.key] = {reason: counts[reason] for reason in ("read", *REASONS)}
+        self._facts["unread"][rows.key] = {reason: counts[reason] for reason in ("read", *REASONS)}
         return found
 
     @cached_property
@@ -212,17 +175,19 @@ class PromptSystem:
 
         from .local import LocalModel
 
-        return LocalModel.load(
+        model = LocalModel.load(
             name,
             revision=self._config.revision,
             device=str(self._execution.accelerator.device),
             dtype=torch.bfloat16 if self._execution.is_bf16 else torch.float32,
             template_options=details.get("template_options"),
         )
+        self._facts |= model.facts
+        return model
 
     def facts(self) -> Mapping[str, Any]:
-        """Return how many answers of each test set could not be read, and why."""
-        return {"unread": self._unread}
+        """Return the model's facts, and how many answers of each test set could not be read."""
+        return self._facts
 
 
 def _check_shots(n_shots: int, labels: Sequence[str]) -> None:
@@ -274,7 +239,10 @@ def show_prompt(
     asked = _row(rows, row)
     shots: tuple[Shot, ...] = ()
     if n_shots:
-        pool = _pool(shots_from or _default_pool(rows, dataset), place)
+        try:
+            pool = read_run_rows(shots_from or _default_pool(rows, dataset), "validation", place)
+        except UnknownNameError as error:
+            raise UsageError(f"{error} Name the rows of the exemplars with --shots-from.") from None
         shots = draw_exemplars(pool.rows, rows.labels, seed)
         if asked["id"] in {shot.id for shot in shots}:
             raise UsageError(
@@ -298,13 +266,6 @@ def _default_pool(rows: GoldRows, dataset: str) -> str:
     return re.sub(rf":({'|'.join(SPLITS)})$", "", dataset)
 
 
-def _pool(name: str, folder: Path | None) -> GoldRows:
-    try:
-        return read_run_rows(name, "validation", folder)
-    except UnknownNameError as error:
-        raise UsageError(f"{error} Name the rows of the exemplars with --shots-from.") from None
-
-
 def _row(rows: GoldRows, id_: str | None) -> dict[str, Any]:
     table = rows.rows if id_ is None else rows.rows.filter(pc.equal(rows.rows["id"], id_))
     if not table.num_rows:
@@ -313,35 +274,3 @@ def _row(rows: GoldRows, id_: str | None) -> dict[str, Any]:
         raise UnknownNameError.of("row", id_, rows.rows["id"].to_pylist())
     found: dict[str, Any] = table.slice(0, 1).to_pylist()[0]
     return found
-
-
-def tabulate_prompts(dataset: str, *, folder: PathLike | None = None) -> str:
-    """Write all forms of the prompt for a dataset as a Markdown table, a column a form.
-
-    The first row has the question, with ``{premise}`` and ``{hypothesis}`` for the texts, the
-    second the answers, in the order of the options.
-
-    Args:
-        dataset: As for ``show_prompt``; one of this package is not built.
-        folder: Local folder with the source files, if the dataset has to be built first.
-
-    Raises:
-        UnknownNameError: There is no such dataset.
-        UsageError: There is no prompt for these labels.
-        SourceNotFoundError: A file or source is missing.
-        SchemaError: Rows are malformed.
-
-    Source: MSciNLI, Table 18.
-    """
-    name = dataset.partition(":")[0].partition("/")[0]
-    if name in builders():
-        labels = builders()[name].SPEC.labels
-    else:
-        place = local_path(folder) if folder is not None else None
-        labels = read_run_rows(dataset, "test", place).labels
-    prompts = [get_prompt(form, labels) for form in FORMS]
-    questions, answers = ["question"], ["answers"]
-    for prompt in prompts:
-        questions.append(prompt.question("{premise}", "{hypothesis}").replace("\n", "<br>"))
-        answers.append("<br>".join(f"{each.reply} ({each.label})" for each in prompt.options))
-    return markdown_table(["", *FORMS], [questions, answers])

@@ -1,6 +1,5 @@
 """Language models on this machine, through ``transformers``."""
 
-import logging
 from collections.abc import Generator, Mapping, Sequence
 from typing import Any
 
@@ -12,8 +11,6 @@ from transformers import AutoModelForCausalLM, AutoTokenizer, GenerationConfig
 from ....loaders.errors import ModelError, UsageError
 from ...training.batches import prediction_batches
 from .prompts import HEADINGS, Chats, Message, plain_text
-
-_LOGGER = logging.getLogger(__name__)
 
 
 class LocalModel:
@@ -36,8 +33,7 @@ class LocalModel:
             models that would spend the answer on thoughts.
 
     Raises:
-        ModelError: The tokenizer has neither a padding token nor an end token, or is of a kind that
-            cannot write chats.
+        ModelError: The tokenizer is of a kind that cannot write chats.
         UsageError: There are options but no chat template.
     """
 
@@ -60,7 +56,8 @@ class LocalModel:
         ends = model.generation_config.eos_token_id  # some chat models have an end of turn besides
         listed = ends if isinstance(ends, list) else [ends]
         self._ends = {end for end in (*listed, tokenizer.eos_token_id) if end is not None}
-        self._padding = self._choose_padding()
+        padding = tokenizer.pad_token_id  # any will do, since it is masked
+        self._padding = min(self._ends, default=0) if padding is None else int(padding)
         # Given to generate() instead, it would be filled up from the model's own.
         model.generation_config = GenerationConfig(  # type: ignore[no-untyped-call]
             do_sample=False,
@@ -100,15 +97,12 @@ class LocalModel:
         return cls(model.to(device), tokenizer, name, **options)
 
     @property
-    def settings(self) -> Mapping[str, Any]:
-        """Return what the answers depend on."""
+    def facts(self) -> Mapping[str, Any]:
+        """Return the model's commit, and whether it has a chat template."""
+        commit = getattr(self._model.config, "_commit_hash", None)
         return {
-            "model": self._name,
-            "commit": getattr(self._model.config, "_commit_hash", None),
-            "dtype": str(self._model.dtype),
+            "pretrained": {"commit": commit},
             "chat_template": self._tokenizer.chat_template is not None,
-            "template_options": self._template_options,
-            "max_new_tokens": self._max_new_tokens,
         }
 
     def answers(self, chats: Chats) -> Generator[tuple[str, str], None, None]:
@@ -138,21 +132,6 @@ class LocalModel:
                 f"template_options are given, but the tokenizer of {self._name} has no chat "
                 "template. Leave them out."
             )
-
-    def _choose_padding(self) -> int:
-        padding: int | None = self._tokenizer.pad_token_id
-        if padding is not None:
-            return int(padding)
-        if self._ends:
-            _LOGGER.warning(
-                "The tokenizer of %s has no padding token; its end token fills up batches, masked.",
-                self._name,
-            )
-            return int(min(self._ends))
-        raise ModelError(
-            f"The tokenizer of {self._name} has neither a padding token nor an end token. Set "
-            "tokenizer.pad_token, save it with save_pretrained, and name that folder."
-        )
 
     def _encode(self, chat: Sequence[Message]) -> list[int]:
         if self._tokenizer.chat_template is None:

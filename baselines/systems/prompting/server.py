@@ -1,6 +1,5 @@
 """Language models behind a server with OpenAI's chat interface, which most servers offer."""
 
-import json
 import os
 import re
 import threading
@@ -92,8 +91,7 @@ class ChatServer:
             )
 
     @property
-    def settings(self) -> Mapping[str, Any]:
-        """Return what the answers depend on; not the address, since a server may move."""
+    def _settings(self) -> Mapping[str, Any]:
         # The number of tokens is MSciNLI's (Table 5).
         fields = {"model": self.model, "temperature": 0, "max_tokens": 40, **self.extra}
         return {name: value for name, value in fields.items() if value is not None}
@@ -159,7 +157,7 @@ class ChatServer:
         try:
             with session.post(
                 url,
-                json={"messages": list(chat), **self.settings},
+                json={"messages": list(chat), **self._settings},
                 timeout=(_CONNECT_TIMEOUT_S, self.timeout_s),
                 allow_redirects=False,
                 stream=True,
@@ -220,7 +218,7 @@ def _read(response: requests.Response, content: bytes) -> str | _Failure:
                 return answer
             case {"choices": [{"message": {"content": None}}, *_]}:  # thoughts alone, or a refusal
                 return ""
-    said = _error_in(found) or content.decode("utf-8", "replace")
+    said = content.decode("utf-8", "replace")
     if status == requests.codes.ok:
         return _Failure(f"expected JSON with choices[0].message.content, got: {_shown(said)}")
     message = f"{status} {response.reason}: {_shown(said)}".rstrip(": ")
@@ -228,13 +226,3 @@ def _read(response: requests.Response, content: bytes) -> str | _Failure:
         message += ". It sends elsewhere; give the address where the model is."
     asked_s = wait_asked_for(response.headers.get("Retry-After"))
     return _Failure(message + _ADVICE.get(status, ""), is_passing(status), asked_s)
-
-
-def _error_in(found: Any) -> str | None:
-    """Return an error's message, in the form of OpenAI or of FastAPI."""
-    if not isinstance(found, dict):
-        return None
-    error = found.get("error") or found.get("detail") or found.get("message")
-    if isinstance(error, dict):
-        error = error.get("message") or json.dumps(error)
-    return None if error is None else str(error)

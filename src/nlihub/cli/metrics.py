@@ -309,8 +309,7 @@ def reproduce_command(
     Args:
         name: ID of an entry, such as bionli/table-2; default: list all.
         paper: List the entries of scinli, mscinli, bionli or spacenli.
-        sources: Source files, a built version, runs, results of nlihub score --json, or annotation
-            batches; may be repeated.
+        sources: Source files, a built version, runs or annotation batches; may be repeated.
         predictions: Predictions of a system; may be repeated.
         config: Config of the predictions; default the dataset's default.
         splits: Splits; default all.

@@ -20,7 +20,6 @@ def prompt_command(
     row: Annotated[str | None, Parameter(metavar="ID")] = None,
     shots_from: Rows = None,
     seed: NonNegativeInt = 1,
-    table: bool = False,
     folder: From = None,
     as_json: Json = False,
 ) -> None:
@@ -36,14 +35,9 @@ def prompt_command(
         shots_from: Rows to draw exemplars from; default those that the dataset declares
             (scinli/human), else the validation split.
         seed: Seed of the draw.
-        table: Show the templates of all forms side by side.
     """
-    from ..baselines.systems.prompting.ask import show_prompt, tabulate_prompts
+    from ..baselines.systems.prompting.ask import show_prompt
 
-    if table:
-        shown = tabulate_prompts(dataset, folder=folder)
-        answer({"table": shown}, as_json, lambda: shown)
-        return
     found = show_prompt(
         dataset,
         form=form,
@@ -85,7 +79,7 @@ def report_command(
         runs: Folders of runs, at any depth.
         output: Folder of the report.
     """
-    from ..baselines import report
+    from ..baselines.reports.write import report
 
     found = report(runs, output)
     answer(found, as_json, lambda: str(output / "report.md"))

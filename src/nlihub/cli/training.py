@@ -182,8 +182,8 @@ class Computing(Device):
     """Pairs in memory at once; affects only rounding and dropout."""
     compiled: Annotated[bool | None, Parameter(name="--compile", negative=None)] = None
     """Compile the model; by default, for long training on a GPU."""
-    trackers: Annotated[Names, Parameter(name="--track")] = ()
-    """Log to tensorboard, wandb or mlflow."""
+    tensorboard: bool = False
+    """Write loss and scores for TensorBoard."""
     no_checkpoint: bool = False
     """Delete trained models when a run is done."""
 
@@ -206,7 +206,7 @@ def quick_command(
         rows: Number of test rows per dataset.
         cpu: Compute on the CPU, even if there is a GPU.
     """
-    from ..baselines import quick
+    from ..baselines.quick_look import quick
     from ..loaders.errors import needs_extra
 
     if pretrained.model is None:

@@ -138,7 +138,7 @@ class GoldRows:
         except MetricInputError as error:
             raise SchemaError(str(error)) from None
         texts = [name for name in _TEXTS if with_texts or name in table.column_names]
-        check_texts(table, str(path), ["id", *texts], ["label"])
+        _check_texts(table, str(path), ["id", *texts])
         labels, codes, is_ordered = _labels(table, path)
         columns = {"id": table["id"], "label": codes}
         for name in ("group", "category", "domain"):
@@ -215,21 +215,9 @@ def _columns_of(by: Sequence[str], known: Sequence[str]) -> list[str]:
     return columns
 
 
-def check_texts(
-    table: pa.Table, what: str, texts: Sequence[str], others: Sequence[str] = ()
-) -> None:
-    """Check that rows have columns of strings without nulls, and no id twice.
-
-    Args:
-        table: The rows.
-        what: Their name in messages.
-        texts: The columns that must hold strings; of ``id`` every value may occur once.
-        others: Further columns that the rows must have.
-
-    Raises:
-        SchemaError: A column is missing or malformed, or an id is repeated.
-    """
-    if missing := [name for name in (*texts, *others) if name not in table.column_names]:
+def _check_texts(table: pa.Table, what: str, texts: Sequence[str]) -> None:
+    """Check that rows have labels, and columns of strings without nulls; and no id twice."""
+    if missing := [name for name in (*texts, "label") if name not in table.column_names]:
         listed = ", ".join(table.column_names)
         raise SchemaError(f"{what} lacks the columns {', '.join(missing)}; it has {listed}.")
     for name in texts:
@@ -239,13 +227,12 @@ def check_texts(
             )
         if table[name].null_count:
             raise SchemaError(f"{what}: {table[name].null_count} rows have no {name}.")
-    if "id" in texts:
-        counts = table["id"].value_counts()
-        doubled = counts.filter(pc.greater(counts.field("counts"), 1)).field("values")
-        if len(doubled):
-            shown = ", ".join(doubled[:3].to_pylist())
-            nouns = "id occurs" if len(doubled) == 1 else "ids occur"
-            raise SchemaError(f"{what}: {len(doubled):,} {nouns} more than once, such as {shown}.")
+    counts = table["id"].value_counts()
+    doubled = counts.filter(pc.greater(counts.field("counts"), 1)).field("values")
+    if len(doubled):
+        shown = ", ".join(doubled[:3].to_pylist())
+        nouns = "id occurs" if len(doubled) == 1 else "ids occur"
+        raise SchemaError(f"{what}: {len(doubled):,} {nouns} more than once, such as {shown}.")
 
 
 def _is_text(kind: pa.DataType) -> bool:

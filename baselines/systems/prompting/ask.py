@@ -22,7 +22,7 @@ from ....loaders.errors import OutputError, UnknownNameError, UsageError
 from ....loaders.json_text import parse_json
 from ....loaders.paths import local_path
 from ....loaders.progress import watch
-from ...evaluation.gold import GoldRows, check_texts
+from ...evaluation.gold import GoldRows
 from ...runs.config import RunConfig
 from ...runs.data import read_run_rows
 from ...runs.folder import RunFolder
@@ -46,7 +46,6 @@ PathLike = str | os.PathLike[str]
 #: its requests, and options of a local model's chat template.
 DETAILS = ("prompt", "server", "extra", "template_options")
 
-_COLUMNS = ("id", "premise", "hypothesis")
 _SCHEMA = pa.schema([(name, pa.string()) for name in ("id", "prediction", "answer", "reason")])
 
 
@@ -66,7 +65,7 @@ def ask_model(
     the rows without an answer in the file; a run's folder is that of one config.
 
     Args:
-        rows: n rows with the string columns ``id``, ``premise`` and ``hypothesis``.
+        rows: n rows with ``id``, ``premise`` and ``hypothesis``, as ``read_run_rows`` reads them.
         asker: The model.
         prompt: The prompt.
         shots: Exemplars in the order in which they are shown; empty for zero-shot.
@@ -78,12 +77,10 @@ def ask_model(
         cannot be read; ``answer``, the text; ``reason``, one of ``answers.REASONS`` or null.
 
     Raises:
-        SchemaError: A column is missing or does not hold strings, or an id is repeated.
         OutputError: The file is damaged.
         NLIHubError: The model cannot answer; earlier answers are kept.
     """
-    check_texts(rows, "The table to ask about", _COLUMNS)
-    columns = (rows[name].to_pylist() for name in _COLUMNS)
+    columns = (rows[name].to_pylist() for name in ("id", "premise", "hypothesis"))
     chats = {
         id_: chat_messages(prompt, premise, hypothesis, shots)
         for id_, premise, hypothesis in zip(*columns, strict=True)

@@ -13,7 +13,8 @@ from string import Template
 import pyarrow as pa
 
 from ....loaders.errors import UnknownNameError, UsageError
-from ...evaluation.gold import check_texts
+
+_TEXTS = ("id", "premise", "hypothesis")
 
 
 @dataclass(frozen=True)
@@ -34,7 +35,7 @@ def draw_exemplars(
     The draw of a class depends neither on the order of the rows nor on those of other classes.
 
     Args:
-        rows: The pool: ``id``, ``premise`` and ``hypothesis`` (strings), ``label`` (ids).
+        rows: The pool: ``id``, ``premise``, ``hypothesis`` and ``label`` (ids), none of them null.
         labels: The label set in the order of its ids.
         seed: Seed of the draw.
         exclude_ids: Ids of rows that must not be shown, such as those to be judged.
@@ -43,14 +44,11 @@ def draw_exemplars(
         The exemplars in the order of the label set.
 
     Raises:
-        SchemaError: A column is missing, a text is missing or an id is repeated.
         UsageError: A class has no rows left.
 
     Source: MSciNLI, Table 18: four human-annotated exemplars, one of each class. Which ones, and
         how they were drawn, is not known; this draw is our own.
     """
-    texts = ("id", "premise", "hypothesis")
-    check_texts(rows, "The pool of shots", texts, ["label"])
     excluded = frozenset(exclude_ids)
     key = str(seed).encode()
     best: dict[int, tuple[bytes, int]] = {}
@@ -65,7 +63,7 @@ def draw_exemplars(
             f"{len(excluded):,} ids are excluded. Draw from a larger pool."
         )
     return tuple(
-        Shot(**{column: rows[column][best[label][1]].as_py() for column in texts}, label=name)
+        Shot(**{column: rows[column][best[label][1]].as_py() for column in _TEXTS}, label=name)
         for label, name in enumerate(labels)
     )
 

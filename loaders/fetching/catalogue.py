@@ -112,13 +112,6 @@ def list_sources(dataset: str) -> Mapping[str, Source]:
     return catalogue[dataset]
 
 
-def find_by_content(found: FileHash) -> tuple[Source, Variant] | None:
-    """Return the pinned source that has these hashes, whatever its name; None if none has."""
-    every = (source for sources in _catalogue().values() for source in sources.values())
-    pairs = ((source, variant) for source in every for variant in source.variants)
-    return next((pair for pair in pairs if pair[1].is_of(found)), None)
-
-
 def _catalogue() -> Mapping[str, Mapping[str, Source]]:
     named = os.environ.get(ENVIRONMENT_VARIABLE)
     return _read(local_path(named) if named else None)

@@ -16,14 +16,7 @@ from nlihub.builders.versions.version import BuiltVersion, Manifest, ParquetShar
 from nlihub.loaders.errors import SchemaError, UsageError, VerificationError
 from nlihub.loaders.hashing import hash_file
 from nlihub.publishing.changes import NameChanges
-from nlihub.publishing.diff import (
-    Relabelling,
-    RowEdit,
-    RowMove,
-    SplitDiff,
-    diff_versions,
-    show_diff,
-)
+from nlihub.publishing.diff import RowChange, SplitDiff, diff_versions, show_diff
 
 import nlihub
 from nlihub import hub
@@ -100,10 +93,10 @@ def reference(old, new):
             (_, was), (split, now) = before[key], after[key]
             differing = tuple(c for c in COLUMNS if was[c] != now[c] and c != "label")
             if split == name and was["label"] != now["label"]:
-                relabelled.append(Relabelling(key, was["label"], now["label"], differing))
+                relabelled.append(RowChange(key, was["label"], now["label"], differing))
             elif split == name and differing:
-                edited.append(RowEdit(key, differing))
-        moves = [RowMove(key, before[key][0], after[key][0]) for key in both]
+                edited.append(RowChange(key, columns=differing))
+        moves = [RowChange(key, before[key][0], after[key][0]) for key in both]
         stayed = {move.id for move in moves if move.before == move.after}
         found[name] = SplitDiff(
             rows_before=len(old.get(name, [])),
@@ -128,10 +121,10 @@ def test_changes_are_told_as_what_they_are(write):
     """By hand; the other tests compare with ``reference``."""
     after = [row("a", "entailment", premise="P"), row("b", tags=[]), *rows("ed")]
     found = diff_versions(write(BASE), write({"train": after, "test": rows("xgf")}))
-    moved = (RowMove("e", "test", "train"),)
+    moved = (RowChange("e", "test", "train"),)
     train = SplitDiff(
-        4, 4, removed=("c",), edited=(RowEdit("b", ("tags",)),), moved=moved,
-        relabelled=(Relabelling("a", "neutral", "entailment", ("premise",)),),
+        4, 4, removed=("c",), edited=(RowChange("b", columns=("tags",)),), moved=moved,
+        relabelled=(RowChange("a", "neutral", "entailment", ("premise",)),),
     )  # fmt: skip
     test = SplitDiff(3, 3, added=("x",), moved=moved, reordered=True)
     assert found.rows == {"default": {"train": train, "test": test}}
@@ -177,7 +170,7 @@ def test_columns_that_exchange_their_names(write):
     assert entries[0] == entries[1]
     found = diff_versions(old, new)
     assert found.columns.reordered
-    edit = RowEdit("a", ("hypothesis", "premise"))
+    edit = RowChange("a", columns=("hypothesis", "premise"))
     assert found.rows == {"default": {"test": SplitDiff(1, 1, edited=(edit,))}}
 
 

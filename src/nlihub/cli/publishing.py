@@ -147,7 +147,7 @@ def eval_results_command(
         benchmark: Published version of the dataset.
         output: Folder for .eval_results/NAME.yaml.
     """
-    from ..publishing.eval_results import eval_results
+    from ..publishing.models import eval_results
 
     found = eval_results(logs, benchmark, output)
     answer(str(found), as_json, lambda: str(found))

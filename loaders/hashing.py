@@ -1,14 +1,12 @@
 """Hashes of files: sha256, the id that git gives a file, and one hash of all code of a package."""
 
 import hashlib
-import time
 from dataclasses import dataclass
-from functools import cache, lru_cache
+from functools import cache
 from importlib.resources import files
 from pathlib import Path
 
 _PACKAGE = __package__.partition(".")[0]
-_SETTLED_NS = 2_000_000_000
 
 
 @dataclass(frozen=True)
@@ -38,26 +36,12 @@ def identify(content: bytes) -> FileHash:
 
 
 def identify_file(path: Path, *, with_git_blob: bool = False) -> FileHash:
-    """Return size and hashes of a file, which is read again only if it may have changed.
+    """Return size and hashes of a file.
 
     Args:
         path: The file.
         with_git_blob: Whether to compute its id in git too.
     """
-    state = path.stat()
-    changed_ns = max(state.st_mtime_ns, state.st_ctime_ns)
-    if time.time_ns() - changed_ns < _SETTLED_NS:  # a change in the same tick would not be seen
-        return _hash(path, with_git_blob)
-    key = (state.st_dev, state.st_ino, state.st_size, state.st_mtime_ns, state.st_ctime_ns)
-    return _hash_once(path, with_git_blob, key)
-
-
-@lru_cache(maxsize=512)
-def _hash_once(path: Path, with_git_blob: bool, state: tuple[int, ...]) -> FileHash:
-    return _hash(path, with_git_blob)
-
-
-def _hash(path: Path, with_git_blob: bool) -> FileHash:
     size = path.stat().st_size
     with path.open("rb") as file:
         sha256 = hashlib.file_digest(file, "sha256").hexdigest()

@@ -27,7 +27,7 @@ from ..loaders.errors import (
     VerificationError,
     VersionError,
 )
-from ..loaders.fetching.obtain import check_recorded, record_hash
+from ..loaders.fetching import check_recorded, record_hash
 from ..loaders.hashing import hash_file
 from ..loaders.paths import default_cache_dir
 from .changes import match_version, published_numbers, version_tag

@@ -10,8 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ..errors import Defect, NLIHubError, ReleaseError, SourceNotFoundError
-from ..fetching import Source, SourceFile, Variant
-from ..fetching.obtain import PARTS_HINT, accept_file, refuse_web_page
+from ..fetching import PARTS_HINT, Source, SourceFile, Variant, accept_file, refuse_web_page
 from ..hashing import hash_file
 from .layout import Column, Layout, Oddities, one_of, read_any_text, read_whole_number
 

@@ -33,12 +33,11 @@ Source: the samples of S2ORC's releases 20190928, 20200705 and 20210101; the API
 import re
 from bisect import bisect_right
 from collections.abc import Iterator
-from itertools import groupby
+from itertools import chain, groupby
 from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
-import pyarrow as pa
 import pyarrow.parquet as pq
 
 from ...bounds import is_whole_number
@@ -164,17 +163,18 @@ def _mapping(value: object, where: str) -> dict[str, Any]:
     return value
 
 
-def read_parquet_rows(path: Path) -> Iterator[tuple[int, dict[str, Any] | RecordError]]:
+def read_parquet_rows(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
     """Yield the papers of a Parquet file as records, a few rows at a time.
 
     Args:
         path: The file.
 
     Yields:
-        The number of each row, from 1, with its values by column, or with what is wrong with it.
+        The number of each row, from 1, with its values by column.
 
     Raises:
         RecordError: None of the columns is of the plain form.
+        UnicodeDecodeError: A text is not UTF-8.
         pyarrow.ArrowException: The file is damaged.
         OSError: The file cannot be read.
     """
@@ -183,22 +183,8 @@ def read_parquet_rows(path: Path) -> Iterator[tuple[int, dict[str, Any] | Record
         columns = [name for name in (*_ABOUT_KEYS, *sorted(_PLAIN_KEYS)) if name in names]
         if _PLAIN_KEYS.isdisjoint(columns):
             raise RecordError("unknown format", f"the columns are {', '.join(names):.200}")
-        number = 0
-        for batch in file.iter_batches(batch_size=_N_ROWS, columns=columns):
-            for row in _rows(batch):
-                number += 1
-                yield number, row
-
-
-def _rows(batch: pa.RecordBatch) -> Iterator[dict[str, Any] | RecordError]:
-    try:
-        yield from batch.to_pylist()
-    except UnicodeDecodeError as error:
-        if batch.num_rows == 1:
-            yield RecordError("malformed", f"a text that is not UTF-8: {error.reason}")
-            return
-        for position in range(batch.num_rows):
-            yield from _rows(batch.slice(position, 1))
+        batches = file.iter_batches(batch_size=_N_ROWS, columns=columns)
+        yield from enumerate(chain.from_iterable(batch.to_pylist() for batch in batches), 1)
 
 
 def _read_s2orc(record: dict[str, Any], split: SplitSentences) -> PaperContent:

@@ -18,7 +18,7 @@ from urllib.parse import urlsplit
 from urllib.request import getproxies
 
 from .errors import DownloadError
-from .progress import progress_bar
+from .progress import watch
 
 if TYPE_CHECKING:
     import requests
@@ -166,7 +166,7 @@ def _receive(answer: "requests.Response", target: Path) -> str:
     length = answer.headers.get("Content-Length", "")
     total = int(length) if length.isdecimal() else None
     name = answer.url.rpartition("/")[2]
-    with progress_bar(name, n_steps=total, unit="B") as progress, target.open("wb") as file:
+    with watch(name, total or 0, "B") as progress, target.open("wb") as file:
         for chunk in answer.iter_content(_CHUNK_BYTES):
             try:
                 file.write(chunk)

@@ -12,7 +12,6 @@ from ..builders.versions.row_tables import ROW_NUMBER
 from ..builders.versions.version import BuiltVersion, Manifest
 from ..loaders.errors import UsageError, VerificationError
 from ..loaders.paths import default_cache_dir, local_path
-from ..loaders.progress import progress_bar
 from .changes import NameChanges, compare_names
 from .remote import RemoteVersion, parse_reference
 
@@ -149,10 +148,7 @@ def diff_versions(old: BuiltVersion, new: BuiltVersion) -> VersionDiff:
         before=before.version,
         after=after.version,
         **compare_names(before, after),
-        rows={
-            config: _diff_config(old, new, config)
-            for config in progress_bar("Comparing", configs, unit="config")
-        },
+        rows={config: _diff_config(old, new, config) for config in configs},
     )
 
 

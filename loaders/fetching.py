@@ -26,7 +26,7 @@ from .errors import (
     SourceNotFoundError,
     UnknownNameError,
 )
-from .hashing import FileHash, identify_file
+from .hashing import git_blob, hash_file
 from .json_text import parse_json
 from .network import download
 from .paths import local_path
@@ -73,11 +73,11 @@ class Variant:
         """The known hash, for a message."""
         return f"sha256 {self.sha256}" if self.sha256 else f"git blob {self.git_blob}"
 
-    def is_of(self, found: FileHash) -> bool:
-        """Return whether a file has the pinned hash; False if none is pinned."""
+    def is_of(self, path: Path, sha256: str) -> bool:
+        """Return whether a file of that sha256 has the pinned hash."""
         if self.sha256 is not None:
-            return found.sha256 == self.sha256
-        return self.git_blob is not None and found.git_blob == self.git_blob
+            return sha256 == self.sha256
+        return git_blob(path.read_bytes()) == self.git_blob
 
 
 @dataclass(frozen=True)
@@ -201,8 +201,7 @@ class SourceFile:
         Raises:
             ChecksumError: It has changed since it was verified, or another hash is recorded.
         """
-        now = identify_file(self.path, with_git_blob=self.variant.sha256 is None)
-        if now.sha256 != self.sha256:
+        if hash_file(self.path) != self.sha256:
             raise ChecksumError(f"{self.path} was changed while it was read. Try again.")
         if not self.variant.is_pinned:
             record_hash(self.cache_dir, self.key, self.sha256)
@@ -284,15 +283,14 @@ def accept_file(
         ChecksumError: It is another file.
     """
     refuse_web_page(path, origin)
-    found = identify_file(path, with_git_blob=variant.sha256 is None)
-    result = SourceFile(source, variant, path, found.bytes, found.sha256, cache_dir)
+    result = SourceFile(source, variant, path, path.stat().st_size, hash_file(path), cache_dir)
     if not variant.is_pinned:
         check_recorded(cache_dir, result.key, result.sha256, path)
-    elif not variant.is_of(found):
+    elif not variant.is_of(path, result.sha256):
         size = f" ({variant.bytes} bytes)" if variant.bytes else ""
         raise ChecksumError(
             f"{origin or path} is not the pinned {variant.path} of {source.dataset}: it has sha256 "
-            f"{found.sha256} ({found.bytes} bytes), expected {variant.pin}{size}. It is another "
+            f"{result.sha256} ({result.bytes} bytes), expected {variant.pin}{size}. It is another "
             "file, is truncated, or was changed, perhaps in its line endings by a program that "
             f"saved it. {'' if origin else source.how_to_get()}".rstrip()
         )

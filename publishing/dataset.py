@@ -19,7 +19,7 @@ from ..builders.versions.open import PathLike, open_version
 from ..builders.versions.verify import require_verified
 from ..builders.versions.version import MANIFEST, BuiltVersion, Manifest
 from ..loaders.errors import UsageError, VersionError
-from ..loaders.hashing import identify
+from ..loaders.hashing import hash_bytes
 from ..loaders.progress import Tell, silent
 from .card import merge_cards
 from .changes import Change, Level, list_changes, parse_number
@@ -161,7 +161,7 @@ def _stamp(
     texts = {CARD: merge_cards(card, their_card).encode()}
     if (benchmark := eval_file(manifest, spec)) is not None:
         texts[BENCHMARK] = benchmark
-    hashes = {name: identify(text).sha256 for name, text in texts.items()}
+    hashes = {name: hash_bytes(text) for name, text in texts.items()}
     stored = {name: version.folder / name for name in manifest.hashes()}
     manifest = replace(manifest, files={**kept, **hashes})
     return manifest, {**stored, **texts, MANIFEST: manifest.to_bytes()}

@@ -19,7 +19,7 @@ import pyarrow.parquet as pq
 
 from ...loaders.atomic_write import check_replaceable, whole_folder, working_folder
 from ...loaders.errors import OutputError, VerificationError
-from ...loaders.hashing import code_hash, hash_file, identify
+from ...loaders.hashing import code_hash, hash_bytes, hash_file
 from ...loaders.progress import kept_when_interrupted
 from ..core.base import NLIBuilder, RowsPart
 from ..core.options import BuildOptions, Key
@@ -311,7 +311,7 @@ def write_texts(version: BuiltVersion) -> None:
     with open_rows(version) as tables:
         card = render_card(version.builder, version.manifest, measure_statistics(tables))
     texts = {"LICENSE": license_text(spec), "CITATION.bib": spec.citation, "README.md": card}
-    hashes = {name: identify(text.encode()).sha256 for name, text in texts.items()}
+    hashes = {name: hash_bytes(text.encode()) for name, text in texts.items()}
     for name, text in texts.items():
         (version.folder / name).write_bytes(text.encode())
     replace(version.manifest, files=hashes).write(version.folder)

@@ -96,10 +96,10 @@ def load_dataset(
         version=version,
         **arguments,
     )
+    if [view, prompt, shots, seed] == [None] * 4:
+        return load(split=split)
     given = {"prompt": prompt, "shots": shots, "seed": seed}
     asked: Any = {argument: value for argument, value in given.items() if value is not None}
-    if view is None and not asked:
-        return load(split=split)
     from .integrations.views import PROMPTED, VIEWS, make_view  # takes long to import
 
     if view is not None and view not in VIEWS:

@@ -23,7 +23,7 @@ from ..loaders.hashing import hash_bytes
 from ..loaders.progress import Tell, silent
 from .card import merge_cards
 from .changes import Change, Level, list_changes, parse_number
-from .plan import CARD, Plan, Publication, RepositoryState
+from .plan import CARD, Plan, Publication, RepositoryState, list_file_changes
 from .read_back import read_back
 from .repository import Content, HubRepository
 
@@ -107,7 +107,6 @@ def plan_dataset(version: BuiltVersion, repo: str, number: str, *, private: bool
         contents,
         changes,
         listed=listed,
-        data=[path for path in contents if path.endswith(".parquet")],
         try_out=partial(read_back, repo, manifest),
         use=f'load_dataset("{repo}", "{next(iter(manifest.configs))}", revision="{state.tag}")',
     )
@@ -134,15 +133,13 @@ def _changes_since(state: RepositoryState, version: BuiltVersion) -> list[Change
             "moved. Put it back on the Hub."
         )
     card = repository.read_text(CARD, commit)
-    now = _stamp(version, number, repository, card)[0].files
+    manifest, contents = _stamp(version, number, repository, card)
+    there = repository.files(commit)
     return [
         *list_changes(old, version),
-        *(Change(Level.PATCH, f"{name} is added") for name in now if name not in old.files),
-        *(Change(Level.PATCH, f"{name} is removed") for name in old.files if name not in now),
-        *(
-            Change(Level.PATCH, f"{name} is another")
-            for name, sha256 in old.files.items()
-            if now.get(name, sha256) != sha256
+        *list_file_changes(
+            {name: contents[name] for name in manifest.files},
+            {name: there[name] for name in old.files if name in there},
         ),
     ]
 

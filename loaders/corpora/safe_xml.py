@@ -28,11 +28,6 @@ def line_of(element: Element) -> int:
     return cast(_Element, element).line
 
 
-def named_character(name: str) -> str | None:
-    """Return the character, or characters, of a name in HTML; None if there is none."""
-    return html5.get(f"{name};")
-
-
 class XMLReader:
     """Reads the elements of an XML file, without comments and processing instructions.
 
@@ -148,7 +143,7 @@ class XMLReader:
 
     def _add_character(self, name: str, is_parameter: bool) -> None:
         if not is_parameter:
-            character = named_character(name)
+            character = html5.get(f"{name};")
             if character is None:
                 raise self._problem(f"the entity &{name:.80}; is not known")
             self._builder.data(character)

@@ -91,7 +91,7 @@ class SpaceNLI(PatternBuilder):
         keys = options.keys(cls.SPEC)
         if _origin(options) == "construct":
             return super().make_rows(options)
-        from ..loaders.releases.spacenli import read_released_spacenli
+        from ..loaders.corpora.patterns.records import read_released_spacenli
         from .procedures.patterns.run import PatternRows, encode_problems  # pyarrow: slow
 
         [file] = cls.find_sources(options)

@@ -24,7 +24,6 @@ from ..baselines.evaluation.harness_logs import (
 )
 from ..baselines.evaluation.predictions import read_predictions
 from ..baselines.evaluation.scoring import score_predictions
-from ..baselines.runs.config import RunConfig
 from ..baselines.runs.folder import CONFIG, METRICS, RECORD, RunFolder
 from ..builders.core.markdown import markdown_table
 from ..loaders.atomic_write import whole_file
@@ -267,24 +266,10 @@ def _model_card(run: RunFolder, name: str, license_id: str | None) -> str:
         f'classify = pipeline("text-classification", model="{name}")\n'
         f"print(classify({given}))\n```",
         "## Training",
-        markdown_table(["setting", "value"], list(_settings(config, record))),
+        f"{config.preset or 'No preset'}, seed {config.seed}. `run/config.json` has all settings, "
+        "`run/record.json` the training data by its digest, times and the versions of libraries.",
     ]
     return "\n\n".join(parts) + "\n"
-
-
-def _settings(config: RunConfig, record: Mapping[str, Any]) -> Iterator[list[Any]]:
-    if config.preset:
-        yield ["preset", config.preset]
-    yield ["seed", config.seed]
-    for name, value in config.as_json()["options"].items():
-        yield [name, ", ".join(value) if isinstance(value, list) else value]
-    yield ["best epoch", f"{record['best_epoch']} of {record['n_epochs']}"]
-    yield ["training pairs a second", record["pairs_per_s"]]
-    yield ["parameters, of which trained", f"{record['n_parameters']:,}, {record['n_trained']:,}"]
-    train = record["data"]["train"]
-    yield ["training rows", f"{train['name']} {train['version'] or ''}, digest `{train['digest']}`"]
-    for name, version in record["versions"].items():
-        yield [name, version]
 
 
 def _scores(metrics: Mapping[str, Any]) -> Iterator[tuple[str, float]]:

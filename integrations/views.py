@@ -182,7 +182,7 @@ def _triplet(rows: _Rows) -> _Made:
             positives[anchor, text] = None
         else:
             lost[f"left out with the label {row['label']}"] += 1
-    kept = [
+    kept: list[_Row] = [
         {"anchor": anchor, "positive": positive, "negative": negative}
         for anchor, positive in positives
         for negative in negatives.get(anchor, ())

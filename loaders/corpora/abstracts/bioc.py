@@ -73,12 +73,12 @@ def _read(document: Fields, pmid: str, file: str, line: int) -> ReadUnit:
     title, body = (" ".join(texts[part]) for part in ("title", _ABSTRACT))
     draft = AbstractDraft(pmid, file, line, title, body)
     draft.elsewhere = elsewhere
-    for part, shift, one in annotations:
+    for part, shift, annotation in annotations:
         begin = shift + (len(title) + 1 if part == _ABSTRACT else 0)
         try:
-            draft.add_entity(*_entity(one, begin), _line(one, line))
+            draft.add_entity(*_entity(annotation, begin), _line(annotation, line))
         except RecordError as error:
-            draft.skip("entity", error.reason, error.detail, _line(one, line))
+            draft.skip("entity", error.reason, error.detail, _line(annotation, line))
     for holder in (*passages, document):
         for one in _objects(holder, "relations"):
             try:

@@ -34,7 +34,9 @@ def test_scores_are_those_of_the_metrics(dataset):
     report = functional.nli_report(predictions, references, labels=names)
     assert found["accuracy"] == report["accuracy"]
     assert found["macro_f1"] == report["macro_f1"]
-    assert found["unread"] == report["n_unanswered"] / 120
+    share = report["n_unanswered"] / 120
+    assert found["unread"] == share
+    assert found["unread_stderr"] == pytest.approx((share * (1 - share) / 120) ** 0.5)
     assert 0 < found["accuracy_stderr"] < 0.1
     if "pattern_accuracy" in spec.metrics:
         given = functional.pattern_accuracy(

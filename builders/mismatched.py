@@ -1,8 +1,7 @@
 """MisMatched (Shaik et al., Findings of ACL 2025), from its authors' release."""
 
 from ..loaders.fetching import list_sources
-from ..loaders.releases.mismatched import DOMAINS, read_mismatched
-from ..loaders.releases.scinli import LABELS
+from ..loaders.releases.scinli import LABELS, MISMATCHED_DOMAINS, read_mismatched
 from .core.base import Part, ReleaseBuilder
 from .core.spec import ConfigSpec, DatasetSpec
 from .scinli import CREATION, MEANINGS, read_pairs
@@ -19,12 +18,12 @@ class MisMatched(ReleaseBuilder):
         version="1.0.0",
         summary="NLI on scientific text beyond computer science: three domains, no training set.",
         labels=LABELS,
-        domains=tuple(DOMAINS),
+        domains=MISMATCHED_DOMAINS,
         configs={
             "default": ConfigSpec("the release: all three domains", _SPLITS),
             **{
                 name: ConfigSpec(f"the domain {name.replace('_', ' ')}", _SPLITS)
-                for name in DOMAINS
+                for name in MISMATCHED_DOMAINS
             },
         },
         meanings={
@@ -59,6 +58,9 @@ class MisMatched(ReleaseBuilder):
         sources = list_sources("mismatched")
         parts = []
         for split in _SPLITS:
-            splits = {("default", split): None, **{(name, split): name for name in DOMAINS}}
+            splits = {
+                ("default", split): None,
+                **{(name, split): name for name in MISMATCHED_DOMAINS},
+            }
             parts.append(Part(sources[split], read_mismatched, read_pairs, splits, f"{split}-"))
         return parts

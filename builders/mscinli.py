@@ -70,7 +70,6 @@ class MSciNLI(ReleaseBuilder):
         paper="https://aclanthology.org/2024.naacl-long.90",
         homepage="https://github.com/msadat3/MSciNLI",
         creation={**CREATION, "source_datasets": ("original", "extended|other")},
-        after=("scinli",),
         published={
             "default": published_pairs(dict.fromkeys(DOMAINS, _PER_CLASS)),
             **{name: published_pairs({name: _PER_CLASS}) for name in DOMAINS},

@@ -6,8 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from ..loaders.corpora.patterns.pattern_bank import LABELS
-from ..loaders.fetching import Source, list_sources
-from ..loaders.fetching.obtain import find_local
+from ..loaders.fetching import Source, find_local, list_sources
 from .core.base import Rows
 from .core.options import BuildOptions
 from .procedures.patterns.declaration import PatternBuilder, pattern_spec
@@ -92,7 +91,7 @@ class SpaceNLI(PatternBuilder):
         keys = options.keys(cls.SPEC)
         if _origin(options) == "construct":
             return super().make_rows(options)
-        from ..loaders.releases.spacenli import read_released_spacenli
+        from ..loaders.corpora.patterns.records import read_released_spacenli
         from .procedures.patterns.run import PatternRows, encode_problems  # pyarrow: slow
 
         [file] = cls.find_sources(options)

@@ -28,7 +28,7 @@ from inspect_ai.scorer import (
 from inspect_ai.solver import TaskState, generate
 
 from ..builders.core.registry import builders, get_builder
-from .scores import THRESHOLDS, JudgedRow, flat_scores
+from .scores import THRESHOLDS, JudgedRow, compute_scores
 from .tasks import MAX_NEW_TOKENS, NLITask, get_task
 
 #: What a sample carries of its row.
@@ -122,7 +122,7 @@ def nlihub_scores(dataset: str, thresholds: list[float]) -> Metric:
             answer = one.score.answer
             prediction = None if answer is None else spec.labels.index(answer)
             rows.append(JudgedRow(about["label"], prediction, about["group"]))
-        found = flat_scores(spec, rows, thresholds)
+        found = compute_scores(spec, rows, thresholds)
         # Inspect shows the accuracy itself.
         return {name: value for name, value in found.items() if not name.startswith("accuracy")}
 

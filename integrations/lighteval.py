@@ -20,7 +20,7 @@ from lighteval.tasks.requests import Doc, SamplingMethod
 
 from ..baselines.evaluation.harness_logs import likeliest
 from ..loaders.errors import UsageError
-from .scores import JudgedRow, flat_scores
+from .scores import JudgedRow, compute_scores
 from .tasks import MAX_NEW_TOKENS, NLITask, list_tasks, write_once
 
 _Row = dict[str, Any]
@@ -48,7 +48,7 @@ class _Judge(SampleLevelComputation):
 
 def _aggregate(task: NLITask, rows: Sequence[Mapping[str, Any]]) -> dict[str, float]:
     judged = [JudgedRow(row["reference"], row["prediction"], row["group"]) for row in rows]
-    return flat_scores(task.spec, judged)
+    return dict(compute_scores(task.spec, judged))
 
 
 class _TaskConfig(LightevalTaskConfig):

@@ -16,7 +16,7 @@ import datasets
 from ..baselines.evaluation.harness_logs import likeliest
 from ..builders.core.registry import get_builder
 from ..builders.core.spec import DatasetSpec
-from .scores import STDERR, UNREAD, JudgedRow, flat_scores, score_names
+from .scores import STDERR, UNREAD, JudgedRow, compute_scores, score_names
 from .tasks import MAX_NEW_TOKENS, NLITask, get_task, list_tasks, write_once
 
 #: A row as lm_eval keeps it, under ``doc`` in ``samples_*.jsonl``.
@@ -136,4 +136,4 @@ def __getattr__(name: str) -> Callable[[Sequence[_Judged]], float]:
 
 def _aggregate(metric: str, rows: Sequence[_Judged]) -> float:
     spec = get_builder(rows[0][0]).SPEC
-    return flat_scores(spec, [JudgedRow(*row[1:]) for row in rows])[metric]
+    return compute_scores(spec, [JudgedRow(*row[1:]) for row in rows])[metric]

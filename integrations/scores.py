@@ -2,7 +2,7 @@
 
 import logging
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
 from typing import Any, NamedTuple
 
@@ -21,16 +21,6 @@ _FUNCTIONS: Mapping[str, Callable[..., Mapping[str, Any]]] = {
 UNREAD = "unread"
 #: Ends the name of a score's standard error.
 STDERR = "_stderr"
-
-
-class Score(NamedTuple):
-    """A score from 0 to 1 and its standard error; NaN where it is not defined."""
-
-    value: float
-    error: float
-
-
-_UNDEFINED = Score(math.nan, math.nan)
 
 
 class JudgedRow(NamedTuple):
@@ -54,7 +44,7 @@ def score_names(spec: DatasetSpec, thresholds: Sequence[float] = THRESHOLDS) -> 
 
 def compute_scores(
     spec: DatasetSpec, rows: Sequence[JudgedRow], thresholds: Sequence[float] = THRESHOLDS
-) -> dict[str, Score]:
+) -> Mapping[str, float]:
     """Compute the scores of a dataset's tasks; never fail, since a run of hours hangs on it.
 
     An answer that cannot be read is wrong. Standard errors are by the jackknife over groups where
@@ -66,18 +56,10 @@ def compute_scores(
         thresholds: Thresholds of pattern accuracy, from 0 to 1.
 
     Returns:
-        The scores by the names of ``score_names``.
+        The scores by the names of ``score_names``, from 0 to 1, and their standard errors by
+        ``NAME_stderr``; NaN where one is not defined.
     """
-    return dict(_compute(spec.labels, spec.metrics, tuple(rows), tuple(thresholds)))
-
-
-def flat_scores(
-    spec: DatasetSpec, rows: Sequence[JudgedRow], thresholds: Sequence[float] = THRESHOLDS
-) -> dict[str, float]:
-    """Return the scores by name, then their standard errors by ``NAME_stderr``."""
-    found = compute_scores(spec, rows, thresholds)
-    errors = {f"{name}{STDERR}": score.error for name, score in found.items()}
-    return {name: score.value for name, score in found.items()} | errors
+    return _compute(spec.labels, spec.metrics, tuple(rows), tuple(thresholds))
 
 
 def _keys(metric: str, thresholds: Sequence[float]) -> Mapping[str, Sequence[str]]:
@@ -98,30 +80,31 @@ def _compute(
     metrics: Sequence[str],
     rows: Sequence[JudgedRow],
     thresholds: Sequence[float],
-) -> Mapping[str, Score]:
-    found: dict[str, Score] = {}
-    if not rows:  # Inspect asks before there is one
-        known = [one for metric in metrics for one in _keys(metric, thresholds).values()]
-        return {name: _UNDEFINED for one in (*known, [UNREAD]) for name in one}
+) -> Mapping[str, float]:
+    found: dict[str, float] = {}
     for metric in metrics:
         if keys := _keys(metric, thresholds):
             result = _run(metric, labels, rows, thresholds)
+            errors = result.get("standard_errors", {})
             for key, names in keys.items():
-                found |= dict(zip(names, _scores_of(result, key), strict=False))
-                found |= {name: _UNDEFINED for name in names if name not in found}
-    n_unread = sum(row.prediction is None for row in rows)
-    share = n_unread / len(rows)
-    return found | {UNREAD: Score(share, math.sqrt(share * (1 - share) / len(rows)))}
+                for end, values in (("", result.get(key)), (STDERR, errors.get(key))):
+                    listed = values if isinstance(values, list) else [values] * len(names)
+                    for name, value in zip(names, listed, strict=True):
+                        found[f"{name}{end}"] = math.nan if value is None else value
+    n = len(rows)
+    share = sum(row.prediction is None for row in rows) / n if n else math.nan
+    error = math.sqrt(share * (1 - share) / n) if n else math.nan
+    return found | {UNREAD: share, f"{UNREAD}{STDERR}": error}
 
 
 def _run(
     metric: str, labels: Sequence[str], rows: Sequence[JudgedRow], thresholds: Sequence[float]
 ) -> Mapping[str, Any]:
-    references = [row.reference for row in rows]
-    predictions = [row.prediction for row in rows]
-    groups = [row.group for row in rows]
+    if not rows:  # Inspect asks before there is one
+        return {}
+    references, predictions, groups = zip(*rows, strict=True)
     options: dict[str, Any] = {"confidence_level": 0.95}
-    if groups[:1] != [None]:
+    if groups[0] is not None:
         options["groups"] = groups
     if metric == "pattern_accuracy":
         options["thresholds"] = list(thresholds)
@@ -130,12 +113,3 @@ def _run(
     except MetricInputError as error:  # of a few rows, where no group has both labels
         _LOGGER.warning("%s is not defined for these %d rows: %s", metric, len(rows), error)
         return {}
-
-
-def _scores_of(result: Mapping[str, Any], key: str) -> Iterator[Score]:
-    """Yield the scores of a metric's result under a key: one, or one a threshold."""
-    values, errors = result.get(key), result.get("standard_errors", {}).get(key)
-    if not isinstance(values, list):
-        values, errors = [values], [errors]
-    for found in zip(values, errors, strict=True):
-        yield Score(*(math.nan if one is None else one for one in found))

@@ -2,22 +2,20 @@
 
 import logging
 from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import datasets
 from datasets import ClassLabel, Dataset, DatasetDict, Features, List, Value
 
 from ..baselines.systems.prompting.prompts import (
-    FORMS,
     Prompt,
     Shot,
     chat_messages,
     draw_exemplars,
     get_prompt,
 )
-from ..loaders.errors import SchemaError, UnknownNameError, UsageError
+from ..loaders.errors import SchemaError, UsageError
 
 _LOGGER = logging.getLogger(__name__)
 
@@ -37,7 +35,7 @@ VIEWS: Mapping[str, Mapping[str, Any]] = {
     "chat": {"messages": _TURNS},
     "prompt-completion": {"prompt": _TURNS, "completion": _TURNS},
 }
-#: The views with prompts, which take a ``Prompting``.
+#: The views with prompts.
 PROMPTED = ("chat", "prompt-completion")
 
 _Row = Mapping[str, Any]
@@ -46,30 +44,13 @@ _Rows = Sequence[_Row]
 _Made = tuple[list[_Row], Counter[str]]
 
 
-@dataclass(frozen=True)
-class Prompting:
-    """How the views ``chat`` and ``prompt-completion`` ask.
-
-    Attributes:
-        prompt: The form of the prompt: ``p1``, ``p2`` or ``p3``.
-        shots: Exemplars before each question: 0, or the number of labels, one of each.
-        seed: Seed of the draw of exemplars.
-
-    Raises:
-        UnknownNameError: There is no such form.
-    """
-
-    prompt: str = "p1"
-    shots: int = 0
-    seed: int = 1
-
-    def __post_init__(self) -> None:
-        if self.prompt not in FORMS:
-            raise UnknownNameError.of("prompt", self.prompt, FORMS)
-
-
 def make_view(
-    loaded: Any, view: str, prompting: Prompting = Prompting(), pool: Dataset | None = None
+    loaded: Any,
+    view: str,
+    prompt: str = "p1",
+    shots: int = 0,
+    seed: int = 1,
+    pool: Dataset | None = None,
 ) -> Any:
     """Give rows the columns that a training library expects; see ``nlihub.load_dataset``.
 
@@ -78,7 +59,9 @@ def make_view(
     Args:
         loaded: A ``Dataset``, ``DatasetDict`` or list of datasets in the uniform schema.
         view: The view, one of ``VIEWS``.
-        prompting: How ``chat`` and ``prompt-completion`` ask.
+        prompt: The form of the prompt in ``chat`` and ``prompt-completion``.
+        shots: Exemplars before each question: 0, or the number of labels, one of each.
+        seed: Seed of the draw of exemplars.
         pool: The rows to draw exemplars from; needed where there are shots.
 
     Returns:
@@ -86,6 +69,7 @@ def make_view(
         each other.
 
     Raises:
+        UnknownNameError: There is no such form of prompt.
         UsageError: No row of these has a place in the view, or the number of shots is neither 0 nor
             that of the labels.
         SchemaError: The rows have no ``premise``, ``hypothesis`` and class ``label``, or a row has
@@ -101,14 +85,13 @@ def make_view(
         _check(name, rows)
     first = next(iter(parts.values()))
     labels = first.features["label"].names
-    prompt = get_prompt(prompting.prompt, labels)
-    shots = _draw(prompting, labels, pool) if view in PROMPTED else ()
+    make = _MAKERS.get(view) or _asker(get_prompt(prompt, labels), _draw(shots, seed, labels, pool))
     of_labels = ClassLabel(names=labels)
     columns = {n: of_labels if kind is ClassLabel else kind for n, kind in VIEWS[view].items()}
     made: dict[Any, Dataset] = {}
     notes = []
     for name, rows in parts.items():
-        kept, lost = _make(_plain(rows, labels), view, prompt, shots)
+        kept, lost = make(_plain(rows, labels))
         made[name] = Dataset.from_dict(
             {column: [row[column] for row in kept] for column in columns},
             features=Features(columns),
@@ -117,14 +100,7 @@ def make_view(
             counts = "; ".join(f"{count:,} {what}" for what, count in lost.items())
             notes.append(f"{name}: {len(rows):,} rows became {len(kept):,}; {counts}")
     if any(map(len, parts.values())) and not any(map(len, made.values())):
-        has_pairs = any(
-            row["label"] == _POSITIVE for p in parts.values() for row in _plain(p, labels)
-        )
-        others = [v for v in VIEWS if v != "triplet" and (v != "pair" or has_pairs)]
-        raise UsageError(
-            f"No row has a place in the view {view!r}. {'. '.join(notes)}. These rows have the "
-            f"views {', '.join(others)}."
-        )
+        raise UsageError(f"No row has a place in the view {view!r}. {'. '.join(notes)}.")
     dropped = [c for c in first.column_names if c not in _USED]
     notes.append(f"Columns left out: {', '.join(dropped) or 'none'}")
     _LOGGER.warning("View %s. %s.", view, ". ".join(notes))
@@ -155,30 +131,25 @@ def _plain(rows: Dataset, labels: Sequence[str]) -> _Rows:
     ]
 
 
-def _draw(prompting: Prompting, labels: Sequence[str], pool: Dataset | None) -> tuple[Shot, ...]:
-    if prompting.shots not in (0, len(labels)):
+def _draw(n_shots: int, seed: int, labels: Sequence[str], pool: Dataset | None) -> tuple[Shot, ...]:
+    if n_shots not in (0, len(labels)):
         raise UsageError(
-            f"shots is {prompting.shots}; expected 0, or {len(labels)} for one exemplar a class."
+            f"shots is {n_shots}; expected 0, or {len(labels)} for one exemplar a class."
         )
-    if not prompting.shots:
+    if not n_shots:
         return ()
     if pool is None:
         raise UsageError("Exemplars need rows to be drawn from.")
-    columns = ["id", *_USED]
-    table = pool.select_columns(columns).with_format("arrow")[:]
-    return draw_exemplars(table, labels, prompting.seed)
+    table = pool.select_columns(["id", *_USED]).with_format("arrow")[:]
+    return draw_exemplars(table, labels, seed)
 
 
-def _make(rows: _Rows, view: str, prompt: Prompt, shots: Sequence[Shot]) -> _Made:
-    if view == "text-class":
-        texts = (f"{row['premise']}\n{row['hypothesis']}" for row in rows)
-        pairs = zip(texts, rows, strict=True)
-        return [{"text": text, "label": row["label"]} for text, row in pairs], Counter()
-    if view == "pair":
-        return _pair(rows)
-    if view == "triplet":
-        return _triplet(rows)
-    return _ask(rows, prompt, shots) if view in PROMPTED else (list(rows), Counter())
+def _pair_class(rows: _Rows) -> _Made:
+    return list(rows), Counter()
+
+
+def _text_class(rows: _Rows) -> _Made:
+    return [{**row, "text": f"{row['premise']}\n{row['hypothesis']}"} for row in rows], Counter()
 
 
 def _pair(rows: _Rows) -> _Made:
@@ -192,55 +163,68 @@ def _pair(rows: _Rows) -> _Made:
             lost["left out as repeated"] += 1
         else:
             kept[pair] = {"anchor": pair[0], "positive": pair[1]}
-    return list(kept.values()), _with_repeats(kept, lost)
+    made = list(kept.values())
+    return made, _with_repeats(made, lost)
 
 
 def _triplet(rows: _Rows) -> _Made:
     lost: Counter[str] = Counter()
     negatives: dict[str, dict[str, None]] = {}
+    positives: dict[tuple[str, str], None] = {}
     for row in rows:
+        anchor, text = row["premise"], row["hypothesis"]
         if row["label"] in _NEGATIVE:
-            known = negatives.setdefault(row["premise"], {})
-            lost["left out as repeated"] += row["hypothesis"] in known
-            known[row["hypothesis"]] = None
-        elif row["label"] != _POSITIVE:
+            known = negatives.setdefault(anchor, {})
+            lost["left out as repeated"] += text in known
+            known[text] = None
+        elif row["label"] == _POSITIVE:
+            lost["left out as repeated"] += (anchor, text) in positives
+            positives[anchor, text] = None
+        else:
             lost[f"left out with the label {row['label']}"] += 1
-    kept: dict[tuple[str, str, str], _Row] = {}
-    used: set[str] = set()
-    seen: set[tuple[str, str]] = set()
-    for row in rows:
-        anchor, positive = row["premise"], row["hypothesis"]
-        if row["label"] != _POSITIVE:
-            continue
-        if (anchor, positive) in seen:
-            lost["left out as repeated"] += 1
-            continue
-        seen.add((anchor, positive))
-        for negative in negatives.get(anchor, ()):
-            triplet = anchor, positive, negative
-            kept[triplet] = dict(zip(("anchor", "positive", "negative"), triplet, strict=True))
-        used.add(anchor)
-        lost["positives without a negative of their premise"] += anchor not in negatives
-    lost["negatives without a positive of their premise"] += sum(
-        len(texts) for anchor, texts in negatives.items() if anchor not in used
+    kept: list[_Row] = [
+        {"anchor": anchor, "positive": positive, "negative": negative}
+        for anchor, positive in positives
+        for negative in negatives.get(anchor, ())
+    ]
+    anchors = {anchor for anchor, _ in positives}
+    lost["positives without a negative of their premise"] = sum(
+        anchor not in negatives for anchor, _ in positives
     )
-    return list(kept.values()), _with_repeats(kept, lost)
+    lost["negatives without a positive of their premise"] = sum(
+        len(texts) for anchor, texts in negatives.items() if anchor not in anchors
+    )
+    return kept, _with_repeats(kept, lost)
 
 
-def _with_repeats(kept: Collection[tuple[str, ...]], lost: Counter[str]) -> Counter[str]:
+def _with_repeats(kept: Sequence[_Row], lost: Counter[str]) -> Counter[str]:
     """Add how many rows repeat an anchor; a loss with in-batch negatives must keep them apart."""
-    n_anchors = len({anchor for anchor, *_ in kept})
+    n_anchors = len({row["anchor"] for row in kept})
     lost["kept that repeat the anchor of another"] = len(kept) - n_anchors
     return +lost
 
 
-def _ask(rows: _Rows, prompt: Prompt, shots: Sequence[Shot]) -> _Made:
+def _asker(prompt: Prompt, shots: Sequence[Shot]) -> Callable[[_Rows], _Made]:
+    """Return what makes chats of rows."""
     shown = {(shot.premise, shot.hypothesis) for shot in shots}
-    made: list[_Row] = []
-    for row in rows:
-        if (row["premise"], row["hypothesis"]) not in shown:
-            question = chat_messages(prompt, row["premise"], row["hypothesis"], shots)
-            answer = [{"role": "assistant", "content": prompt.reply(row["label"])}]
-            messages = [*question, *answer]
-            made.append({"prompt": question, "completion": answer, "messages": messages})
-    return made, +Counter({"left out as exemplars": len(rows) - len(made)})
+
+    def ask(rows: _Rows) -> _Made:
+        made: list[_Row] = []
+        for row in rows:
+            if (row["premise"], row["hypothesis"]) not in shown:
+                question = chat_messages(prompt, row["premise"], row["hypothesis"], shots)
+                answer = [{"role": "assistant", "content": prompt.reply(row["label"])}]
+                messages = [*question, *answer]
+                made.append({"prompt": question, "completion": answer, "messages": messages})
+        return made, +Counter({"left out as exemplars": len(rows) - len(made)})
+
+    return ask
+
+
+#: What makes the views without prompts.
+_MAKERS: Mapping[str, Callable[[_Rows], _Made]] = {
+    "pair-class": _pair_class,
+    "text-class": _text_class,
+    "pair": _pair,
+    "triplet": _triplet,
+}

@@ -23,9 +23,6 @@ MAX_DIGITS = 18
 #: Of the conclusion of an abstract, in characters; beyond it the abstract gives no mechanism, since
 #: the time to judge a sentence grows with the square of its length.
 MAX_CONCLUSION_CHARS = 4_000
-#: Of a file that is unpacked into the cache, where its size is not known, in bytes; beyond it a
-#: ``NotDataError``. The largest release is a thirtieth of it.
-MAX_UNPACKED_BYTES = 1 << 34
 #: Of the answer of a model's server, in bytes; beyond it the question counts as refused.
 MAX_ANSWER_BYTES = 1 << 23
 

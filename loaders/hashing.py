@@ -1,71 +1,28 @@
 """Hashes of files: sha256, the id that git gives a file, and one hash of all code of a package."""
 
 import hashlib
-import time
-from dataclasses import dataclass
-from functools import cache, lru_cache
+from functools import cache
 from importlib.resources import files
 from pathlib import Path
 
 _PACKAGE = __package__.partition(".")[0]
-_SETTLED_NS = 2_000_000_000
-
-
-@dataclass(frozen=True)
-class FileHash:
-    """Size and hashes of a file.
-
-    Attributes:
-        bytes: Its size.
-        sha256: 64 hexadecimal digits.
-        git_blob: The id of its content in git, 40 hexadecimal digits; None if not asked for.
-    """
-
-    bytes: int
-    sha256: str
-    git_blob: str | None = None
 
 
 def hash_file(path: Path) -> str:
     """Return the sha256 of a file, 64 hexadecimal digits."""
-    return identify_file(path).sha256
-
-
-def identify(content: bytes) -> FileHash:
-    """Return size and hashes of a file's content, its id in git too."""
-    blob = hashlib.sha1(b"blob %d\0" % len(content) + content, usedforsecurity=False)
-    return FileHash(len(content), hashlib.sha256(content).hexdigest(), blob.hexdigest())
-
-
-def identify_file(path: Path, *, with_git_blob: bool = False) -> FileHash:
-    """Return size and hashes of a file, which is read again only if it may have changed.
-
-    Args:
-        path: The file.
-        with_git_blob: Whether to compute its id in git too.
-    """
-    state = path.stat()
-    changed_ns = max(state.st_mtime_ns, state.st_ctime_ns)
-    if time.time_ns() - changed_ns < _SETTLED_NS:  # a change in the same tick would not be seen
-        return _hash(path, with_git_blob)
-    key = (state.st_dev, state.st_ino, state.st_size, state.st_mtime_ns, state.st_ctime_ns)
-    return _hash_once(path, with_git_blob, key)
-
-
-@lru_cache(maxsize=512)
-def _hash_once(path: Path, with_git_blob: bool, state: tuple[int, ...]) -> FileHash:
-    return _hash(path, with_git_blob)
-
-
-def _hash(path: Path, with_git_blob: bool) -> FileHash:
-    size = path.stat().st_size
     with path.open("rb") as file:
-        sha256 = hashlib.file_digest(file, "sha256").hexdigest()
-        if not with_git_blob:
-            return FileHash(size, sha256)
-        file.seek(0)
-        blob = hashlib.sha1(b"blob %d\0" % size, usedforsecurity=False)
-        return FileHash(size, sha256, hashlib.file_digest(file, lambda: blob).hexdigest())
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def hash_bytes(content: bytes) -> str:
+    """Return the sha256 of a content, 64 hexadecimal digits."""
+    return hashlib.sha256(content).hexdigest()
+
+
+def git_blob(content: bytes) -> str:
+    """Return the id that git gives a file of this content, 40 hexadecimal digits."""
+    head = b"blob %d\0" % len(content)
+    return hashlib.sha1(head + content, usedforsecurity=False).hexdigest()
 
 
 @cache

@@ -18,7 +18,7 @@ from urllib.parse import urlsplit
 from urllib.request import getproxies
 
 from .errors import DownloadError
-from .progress import progress_bar
+from .progress import watch
 
 if TYPE_CHECKING:
     import requests
@@ -34,12 +34,11 @@ def is_switched_on(variable: str) -> bool:
     return os.environ.get(variable, "").upper() in ("1", "ON", "YES", "TRUE")
 
 
-def check_reachable(url: str, server: str | None = None) -> None:
+def check_reachable(url: str) -> None:
     """Refuse a download when offline, at once instead of after retries.
 
     Args:
         url: The address.
-        server: The address that is asked for it, where that is another.
 
     Raises:
         DownloadError: ``HF_HUB_OFFLINE`` or ``HF_DATASETS_OFFLINE`` is set, or the name of the host
@@ -53,7 +52,7 @@ def check_reachable(url: str, server: str | None = None) -> None:
         )
     if getproxies():
         return  # then the proxy resolves names
-    host = urlsplit(server or url).hostname or ""
+    host = urlsplit(url).hostname or ""
     try:
         socket.getaddrinfo(host, None)
     except OSError as error:
@@ -129,14 +128,16 @@ def download(url: str, target: Path) -> None:
     """Download a file over HTTP; each attempt starts anew.
 
     Args:
-        url: The address.
+        url: The address; a file of the Hub is asked of ``$HF_ENDPOINT``, where that is set.
         target: Where it goes; part of it may be left there after an error.
 
     Raises:
         DownloadError: It cannot be downloaded.
     """
     import requests  # takes long to import
+    from huggingface_hub import constants
 
+    url = url.replace("https://huggingface.co", constants.ENDPOINT, 1)
     check_reachable(url)
     for attempt in count(1):
         asked_s = None
@@ -165,7 +166,7 @@ def _receive(answer: "requests.Response", target: Path) -> str:
     length = answer.headers.get("Content-Length", "")
     total = int(length) if length.isdecimal() else None
     name = answer.url.rpartition("/")[2]
-    with progress_bar(name, n_steps=total, unit="B") as progress, target.open("wb") as file:
+    with watch(name, total or 0, "B") as progress, target.open("wb") as file:
         for chunk in answer.iter_content(_CHUNK_BYTES):
             try:
                 file.write(chunk)

@@ -2,11 +2,8 @@
 
 - ``Tell`` is for steps that differ, such as the stages of publishing: a function takes ``tell``,
   by default ``silent``, and the command line prints the lines.
-- ``progress_bar`` is for many steps of one kind, such as bytes, rows or shards: it appears once
-  the work has taken a second.
-- ``watch`` is for such work that may take minutes or hours, such as an epoch or a pass over a
-  corpus: a bar that leaves no trace on a terminal, a line a minute elsewhere, with the time left.
-
+- ``watch`` is for many steps of one kind, such as bytes, rows or shards: a bar that leaves no trace
+  on a terminal, a line a minute elsewhere, with the time left.
 - ``kept_when_interrupted`` says what stays of work that is interrupted.
 
 Warnings go through ``logging``. Only the command line prints.
@@ -15,12 +12,9 @@ Warnings go through ``logging``. Only the command line prints.
 import math
 import sys
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
-from typing import TYPE_CHECKING, Any, Protocol
-
-if TYPE_CHECKING:
-    from tqdm import tqdm
+from typing import Protocol
 
 _EVERY_S = 60.0
 _MOST_SECONDS, _MOST_MINUTES = 90, 90
@@ -31,33 +25,6 @@ Tell = Callable[[str], None]
 
 def silent(_: str) -> None:
     """Take a line, and do nothing with it."""
-
-
-def progress_bar(
-    what: str,
-    items: Iterable[Any] | None = None,
-    *,
-    n_steps: int | None = None,
-    unit: str = "it",
-) -> "tqdm[Any]":
-    """Return a progress bar to iterate over, or to use in a ``with`` block and to ``update``.
-
-    Args:
-        what: The text before the bar.
-        items: The items to iterate over; None if the caller counts.
-        n_steps: The number of steps; None if it is that of the items, or unknown.
-        unit: The unit of a step; ``"B"`` is shown as kB, MB and so on.
-    """
-    from tqdm.auto import tqdm  # takes long to import
-
-    return tqdm(
-        items,
-        desc=what,
-        total=n_steps,
-        unit=unit,
-        unit_scale=unit == _BYTES,
-        delay=1,
-    )
 
 
 @contextmanager
@@ -97,18 +64,18 @@ def watch(
 
     Args:
         what: The work, such as ``"epoch 2 of 5"``.
-        n_steps: The number of steps.
+        n_steps: The number of steps; 0 if it is not known.
         unit: The unit of a step, such as ``"rows"``; ``"B"`` is shown as kB, MB and so on.
         n_done: The number of steps done before, which tell nothing of the speed.
         is_shown: Whether anything is written; not by all but one of several processes.
     """
     if not is_shown or not sys.stderr.isatty():
         return _Lines(what, n_steps, unit, n_done, _EVERY_S if is_shown else math.inf)
-    from tqdm.auto import tqdm
+    from tqdm.auto import tqdm  # takes long to import
 
     return tqdm(
         desc=what,
-        total=n_steps,
+        total=n_steps or None,
         initial=n_done,
         unit=unit if unit == _BYTES else f" {unit}",
         unit_scale=unit == _BYTES,
@@ -139,15 +106,15 @@ class _Lines(AbstractContextManager["_Lines"]):
             return
         self._shown = now
         rate = (self._n - self._first) / (now - self._began)
-        left = (self._n_steps - self._n) / rate if rate else 0.0
         if self._unit == _BYTES:
-            done = f"{show_bytes(self._n)} of {show_bytes(self._n_steps)}, {show_bytes(rate)}"
+            done, of, speed = map(show_bytes, (self._n, self._n_steps, rate))
         else:
-            done = f"{self._n:,} of {self._n_steps:,} {self._unit}, {rate:,.1f}"
-        print(
-            f"nlihub: {self._what}: {done} a second{self._more}, {show_duration(left)} left",
-            file=sys.stderr,
-        )
+            done, of, speed = f"{self._n:,}", f"{self._n_steps:,} {self._unit}", f"{rate:,.1f}"
+        told = f"{done} of {of}" if self._n_steps else done
+        told += f", {speed} a second{self._more}"
+        if self._n_steps and rate:
+            told += f", {show_duration((self._n_steps - self._n) / rate)} left"
+        print(f"nlihub: {self._what}: {told}", file=sys.stderr)
 
 
 def show_duration(seconds: float) -> str:

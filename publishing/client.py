@@ -50,13 +50,17 @@ def call_hub(of: str, what: str, call: Callable[[], _Answer]) -> _Answer:
     while True:
         attempt += 1
         try:
-            return _call(of, what, call)
-        except HubError as error:
-            cause = error.__cause__
-            headers = getattr(_answer_to(cause), "headers", {})
-            wait_s = RETRIES.wait_s(attempt, wait_asked_for(headers.get("Retry-After")))
-            if wait_s is None or not _may_pass(cause):
-                raise
+            check_reachable(constants.ENDPOINT)
+            with with_timeouts():
+                return call()
+        except DownloadError as error:
+            raise HubError(f"{of} {what}: {error}") from error
+        except (HubError, MemoryError, UsageError):
+            raise
+        except Exception as error:  # the client's errors have no common root over its versions
+            wait_s = _wait_s(error, attempt)
+            if wait_s is None:
+                raise _explain(of, what, error) from error
             time.sleep(wait_s)
 
 
@@ -76,35 +80,27 @@ def _answer_to(error: BaseException | None) -> Any:
     return None
 
 
-def _call(of: str, what: str, call: Callable[[], _Answer]) -> _Answer:
-    try:
-        check_reachable(constants.ENDPOINT)
-        with with_timeouts():
-            return call()
-    except DownloadError as error:
-        raise HubError(f"{of} {what}: {error}") from error
-    except (HubError, MemoryError, UsageError):
-        raise
-    except Exception as error:  # the client's errors have no common root over its versions
-        status = status_of(error)
-        if status == _STALE:
-            raise RaceError(
-                f"{of} {what}: somebody else changed it at the same time. Run the command again to "
-                "see what it holds now."
-            ) from error
-        reasons = dict.fromkeys(_first_line(e) for e in (error, error.__cause__) if e is not None)
-        advice = _ADVICE.get(status or 0, _AGAIN)
-        if any(_OF_XET in reason for reason in reasons):
-            advice = f"If this Hub has no Xet storage, set HF_HUB_DISABLE_XET=1. {_AGAIN}"
-        raise HubError(f"{of} {what}: {': '.join(reasons)}. {advice}") from error
-
-
-def _may_pass(error: BaseException | None) -> bool:
-    """Return whether what went wrong may go right when tried again."""
-    if isinstance(error, DownloadError | TypeError):  # no network, or our own mistake
-        return False
+def _wait_s(error: Exception, attempt: int) -> float | None:
+    """Return how long to wait before the next attempt; None where there should be none."""
     status = status_of(error)
-    return status is None or is_passing(status)
+    if isinstance(error, TypeError) or not (status is None or is_passing(status)):
+        return None  # a mistake of ours, or a refusal
+    headers = getattr(_answer_to(error), "headers", {})
+    return RETRIES.wait_s(attempt, wait_asked_for(headers.get("Retry-After")))
+
+
+def _explain(of: str, what: str, error: Exception) -> HubError:
+    status = status_of(error)
+    if status == _STALE:
+        return RaceError(
+            f"{of} {what}: somebody else changed it at the same time. Run the command again to "
+            "see what it holds now."
+        )
+    reasons = dict.fromkeys(_first_line(e) for e in (error, error.__cause__) if e is not None)
+    advice = _ADVICE.get(status or 0, _AGAIN)
+    if any(_OF_XET in reason for reason in reasons):
+        advice = f"If this Hub has no Xet storage, set HF_HUB_DISABLE_XET=1. {_AGAIN}"
+    return HubError(f"{of} {what}: {': '.join(reasons)}. {advice}")
 
 
 def _first_line(error: BaseException) -> str:

@@ -5,6 +5,9 @@ from dataclasses import replace
 from fnmatch import fnmatch
 from functools import partial
 
+import yaml
+
+from ..builders.core.spec import DatasetSpec
 from ..builders.versions.card import (
     fill_blocks,
     front_matter,
@@ -16,16 +19,16 @@ from ..builders.versions.open import PathLike, open_version
 from ..builders.versions.verify import require_verified
 from ..builders.versions.version import MANIFEST, BuiltVersion, Manifest
 from ..loaders.errors import UsageError, VersionError
-from ..loaders.hashing import identify
+from ..loaders.hashing import hash_bytes
 from ..loaders.progress import Tell, silent
-from .benchmark import FILE_NAME as BENCHMARK
-from .benchmark import eval_file
 from .card import merge_cards
 from .changes import Change, Level, list_changes, parse_number
-from .plan import CARD, Plan, Publication, RepositoryState
+from .plan import CARD, Plan, Publication, RepositoryState, list_file_changes
 from .read_back import read_back
 from .repository import Content, HubRepository
 
+#: The file with which a repository is a benchmark on the Hub, and the split that it scores.
+BENCHMARK, BENCHMARK_SPLIT = "eval.yaml", "test"
 #: Files that stay as they are, besides those with the rows.
 _KEPT = ("LICENSE", "CITATION.bib")
 
@@ -104,7 +107,6 @@ def plan_dataset(version: BuiltVersion, repo: str, number: str, *, private: bool
         contents,
         changes,
         listed=listed,
-        data=[path for path in contents if path.endswith(".parquet")],
         try_out=partial(read_back, repo, manifest),
         use=f'load_dataset("{repo}", "{next(iter(manifest.configs))}", revision="{state.tag}")',
     )
@@ -131,15 +133,13 @@ def _changes_since(state: RepositoryState, version: BuiltVersion) -> list[Change
             "moved. Put it back on the Hub."
         )
     card = repository.read_text(CARD, commit)
-    now = _stamp(version, number, repository, card)[0].files
+    manifest, contents = _stamp(version, number, repository, card)
+    there = repository.files(commit)
     return [
         *list_changes(old, version),
-        *(Change(Level.PATCH, f"{name} is added") for name in now if name not in old.files),
-        *(Change(Level.PATCH, f"{name} is removed") for name in old.files if name not in now),
-        *(
-            Change(Level.PATCH, f"{name} is another")
-            for name, sha256 in old.files.items()
-            if now.get(name, sha256) != sha256
+        *list_file_changes(
+            {name: contents[name] for name in manifest.files},
+            {name: there[name] for name in old.files if name in there},
         ),
     ]
 
@@ -158,7 +158,7 @@ def _stamp(
     texts = {CARD: merge_cards(card, their_card).encode()}
     if (benchmark := eval_file(manifest, spec)) is not None:
         texts[BENCHMARK] = benchmark
-    hashes = {name: identify(text).sha256 for name, text in texts.items()}
+    hashes = {name: hash_bytes(text) for name, text in texts.items()}
     stored = {name: version.folder / name for name in manifest.hashes()}
     manifest = replace(manifest, files={**kept, **hashes})
     return manifest, {**stored, **texts, MANIFEST: manifest.to_bytes()}
@@ -182,3 +182,50 @@ def _check_fits(
             f"{name} has files that would be loaded with the version, and that nlihub did not put "
             f"there: {', '.join(foreign)}. Remove them on the Hub."
         )
+
+
+def eval_file(manifest: Manifest, spec: DatasetSpec) -> bytes | None:
+    """Return the bytes of ``eval.yaml``, which ``inspect eval hf/ORG/NAME`` runs, or None.
+
+    It has a task for each config with a test split. The form has no prompt of ours and no scores
+    over groups: a label is asked for by its id, and the score is the accuracy.
+
+    Source:
+        The schema that inspect_ai 0.3.285 reads (``HFTask``).
+    """
+    labels = "\n".join(
+        f"{number}: {name.replace('_', ' ')}" for number, name in enumerate(spec.labels)
+    )
+    template = (
+        "Premise:\n{prompt}\n\nHypothesis:\n{hypothesis}\n\n"
+        f"Which is the relation of the hypothesis to the premise?\n{labels}\n\n"
+        "Reply with one line, 'ANSWER: NUMBER', where NUMBER is that of your choice."
+    )
+    tasks = [
+        {
+            "id": config,
+            "config": config,
+            "split": BENCHMARK_SPLIT,
+            "field_spec": {
+                "input": "premise",
+                "target": "label",
+                "metadata": ["id", "hypothesis", "group", "category"],
+            },
+            "solvers": [
+                {"name": "prompt_template", "args": {"template": template}},
+                {"name": "generate", "args": {"temperature": 0.0, "max_tokens": 40}},
+            ],
+            "scorers": [{"name": "answer", "args": {"pattern": "word"}}],
+        }
+        for config, splits in manifest.configs.items()
+        if BENCHMARK_SPLIT in splits
+    ]
+    if not tasks:
+        return None
+    told = {
+        "name": spec.pretty_name,
+        "description": spec.summary,
+        "evaluation_framework": "inspect-ai",
+        "tasks": tasks,
+    }
+    return yaml.safe_dump(told, sort_keys=False, allow_unicode=True).encode()

@@ -2,7 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any
 
 import duckdb
@@ -12,54 +12,27 @@ from ..builders.versions.row_tables import ROW_NUMBER
 from ..builders.versions.version import BuiltVersion, Manifest
 from ..loaders.errors import UsageError, VerificationError
 from ..loaders.paths import default_cache_dir, local_path
-from ..loaders.progress import progress_bar
 from .changes import NameChanges, compare_names
 from .remote import RemoteVersion, parse_reference
 
-
-@dataclass(frozen=True)
-class Relabelling:
-    """A row that has another label.
-
-    Attributes:
-        id: Its id.
-        before: Name of the label that it had.
-        after: Name of the label that it has.
-        columns: Its other columns that differ.
-    """
-
-    id: str
-    before: str
-    after: str
-    columns: tuple[str, ...]
+_KINDS = ("added", "removed", "relabelled", "edited", "moved")
 
 
 @dataclass(frozen=True)
-class RowEdit:
-    """A row that has the same label, and something else in another column.
+class RowChange:
+    """A row that both versions have, and that is not the same in both.
 
     Attributes:
         id: Its id.
-        columns: The columns that differ.
+        before: The label that it had, or the split where it stood; None for an edit.
+        after: The label that it has, or the split where it stands; None for an edit.
+        columns: The columns besides the label that differ; of a moved row none.
     """
 
     id: str
-    columns: tuple[str, ...]
-
-
-@dataclass(frozen=True)
-class RowMove:
-    """A row that stands in another split of its config.
-
-    Attributes:
-        id: Its id.
-        before: The split where it stood.
-        after: The split where it stands.
-    """
-
-    id: str
-    before: str
-    after: str
+    before: str | None = None
+    after: str | None = None
+    columns: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -86,9 +59,9 @@ class SplitDiff:
     rows_after: int
     added: tuple[str, ...] = ()
     removed: tuple[str, ...] = ()
-    relabelled: tuple[Relabelling, ...] = ()
-    edited: tuple[RowEdit, ...] = ()
-    moved: tuple[RowMove, ...] = ()
+    relabelled: tuple[RowChange, ...] = ()
+    edited: tuple[RowChange, ...] = ()
+    moved: tuple[RowChange, ...] = ()
     reordered: bool = False
 
 
@@ -116,10 +89,6 @@ class VersionDiff:
     configs: NameChanges
     splits: NameChanges
     rows: Mapping[str, Mapping[str, SplitDiff]]
-
-    def as_json(self) -> dict[str, Any]:
-        """Return it as plain values, which JSON can hold."""
-        return asdict(self)
 
 
 def diff(old: str, new: str) -> VersionDiff:
@@ -179,10 +148,7 @@ def diff_versions(old: BuiltVersion, new: BuiltVersion) -> VersionDiff:
         before=before.version,
         after=after.version,
         **compare_names(before, after),
-        rows={
-            config: _diff_config(old, new, config)
-            for config in progress_bar("Comparing", configs, unit="config")
-        },
+        rows={config: _diff_config(old, new, config) for config in configs},
     )
 
 
@@ -205,11 +171,7 @@ def _diff_config(old: BuiltVersion, new: BuiltVersion, config: str) -> dict[str,
         split: SplitDiff(
             rows_before=before[split].rows if split in before else 0,
             rows_after=after[split].rows if split in after else 0,
-            added=tuple(found[split, "added"]),
-            removed=tuple(found[split, "removed"]),
-            relabelled=tuple(found[split, "relabelled"]),
-            edited=tuple(found[split, "edited"]),
-            moved=tuple(found[split, "moved"]),
+            **{kind: tuple(found[split, kind]) for kind in _KINDS},
             reordered=bool(found[split, "reordered"]),
         )
         for split in dict.fromkeys([*after, *before])
@@ -294,12 +256,12 @@ def _compare(database: Database, columns: Sequence[str]) -> Iterator[tuple[str, 
     for key, was, now, old_label, new_label, differing in _stream(database, rows):
         others = tuple(differing)
         if old_label != new_label:
-            yield now, "relabelled", Relabelling(key, old_label, new_label, others)
+            yield now, "relabelled", RowChange(key, old_label, new_label, others)
         elif others:
-            yield now, "edited", RowEdit(key, others)
+            yield now, "edited", RowChange(key, columns=others)
         if was != now:
             for split in (was, now):
-                yield split, "moved", RowMove(key, was, now)
+                yield split, "moved", RowChange(key, was, now)
     rows = """
         SELECT DISTINCT split FROM (
             SELECT after.split, before.number < lag(before.number)
@@ -334,9 +296,10 @@ def show_diff(diff: VersionDiff, max_examples: int = 10) -> str:
     }
     width = max(map(len, splits), default=0)
     for name, (split, rows) in splits.items():
+        before = f"{rows.rows_before:,} -> " if rows.rows_before != rows.rows_after else ""
         counts = ", ".join(_counts(split, rows)) or "no change"
-        lines.append(f"  {name:{width}}  {_n_rows(rows)}: {counts}")
-    for kind in ("added", "removed", "relabelled", "edited", "moved"):
+        lines.append(f"  {name:{width}}  {before}{rows.rows_after:,} rows: {counts}")
+    for kind in _KINDS:
         changes = (change for _, rows in splits.values() for change in getattr(rows, kind))
         examples = list(dict.fromkeys(map(_example, changes)))
         if examples and max_examples:
@@ -356,33 +319,19 @@ def _changed_names(names: NameChanges) -> Iterator[str]:
         yield "in another order"
 
 
-def _n_rows(rows: SplitDiff) -> str:
-    before = f"{rows.rows_before:,} -> " if rows.rows_before != rows.rows_after else ""
-    return f"{before}{rows.rows_after:,} rows"
-
-
 def _counts(split: str, rows: SplitDiff) -> Iterator[str]:
     n_moved_here = sum(move.after == split for move in rows.moved)
-    numbers = {
-        "added": len(rows.added),
-        "removed": len(rows.removed),
-        "relabelled": len(rows.relabelled),
-        "edited": len(rows.edited),
-        "moved here": n_moved_here,
-        "moved away": len(rows.moved) - n_moved_here,
-    }
+    numbers = {kind: len(getattr(rows, kind)) for kind in _KINDS[:-1]}
+    numbers |= {"moved here": n_moved_here, "moved away": len(rows.moved) - n_moved_here}
     yield from (f"{number:,} {what}" for what, number in numbers.items() if number)
     if rows.reordered:
         yield "in another order"
 
 
-def _example(change: str | Relabelling | RowEdit | RowMove) -> str:
-    match change:
-        case Relabelling(row, before, after, columns):
-            return f"{row}: {before} -> {after}" + f", also {', '.join(columns)}" * bool(columns)
-        case RowEdit(row, columns):
-            return f"{row}: {', '.join(columns)}"
-        case RowMove(row, before, after):
-            return f"{row}: {before} -> {after}"
-        case _:
-            return change
+def _example(change: str | RowChange) -> str:
+    if isinstance(change, str):
+        return change
+    columns = ", ".join(change.columns)
+    if change.before is None:
+        return f"{change.id}: {columns}"
+    return f"{change.id}: {change.before} -> {change.after}" + f", also {columns}" * bool(columns)

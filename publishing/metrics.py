@@ -15,8 +15,8 @@ from ..loaders.progress import Tell, silent
 from ..metrics import METRICS
 from ..metrics.bundle import bundle
 from .card import merge_cards
-from .changes import Change, Level, parse_number
-from .plan import CARD, OF_NEW_REPOSITORIES, Plan, Publication, RepositoryState, compare_files
+from .changes import Change, parse_number
+from .plan import CARD, OF_NEW_REPOSITORIES, Plan, Publication, RepositoryState, list_file_changes
 from .read_back import ANSWER, run_as_user
 from .repository import HubRepository
 
@@ -112,7 +112,6 @@ def plan_metric(name: str, space: str, *, private: bool = False) -> Plan:
             _with_card(contents, state.card),
             changes,
             listed=set(newest) - OF_NEW_REPOSITORIES,
-            data=set(contents) - {CARD},
             try_out=partial(_try_out, name, repository),
             use=f'evaluate.load("{space}", revision="{state.tag}")',
         )
@@ -122,14 +121,9 @@ def plan_metric(name: str, space: str, *, private: bool = False) -> Plan:
 
 def _changes_since(state: RepositoryState, contents: Mapping[str, bytes]) -> list[Change]:
     repository, commit = state.repository, state.published[state.compared]
-    there = repository.files(commit)
     ours = _with_card(contents, repository.read_text(CARD, commit))
-    found = compare_files(ours, there, set(there) - OF_NEW_REPOSITORIES)
-    return [
-        *(Change(Level.PATCH, f"{path} is removed") for path in found.removed),
-        *(Change(Level.PATCH, f"{path} is added") for path in found.added),
-        *(Change(Level.PATCH, f"{path} is another") for path in found.changed),
-    ]
+    there = {p: f for p, f in repository.files(commit).items() if p != ".gitattributes"}
+    return list_file_changes(ours, there)
 
 
 def _with_card(contents: Mapping[str, bytes], theirs: str | None) -> dict[str, bytes]:

@@ -1,25 +1,162 @@
-"""A trained model on the Hub, with a card that is made from the folder of its run."""
+"""Models on the Hub: their results on a benchmark, and a trained model with its card.
 
-from collections.abc import Iterator, Mapping
+The Hub takes ``.eval_results/NAME.yaml`` from a model's repository, and shows its values on the
+model's page and in the leaderboard of the benchmark, a dataset with ``eval.yaml``. A value stands
+for a whole test split of one published version, so both are checked here.
+
+Source: the format that huggingface_hub 2.4 writes (``eval_result_entries_to_yaml``), and
+https://huggingface.co/docs/hub/eval-results.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from huggingface_hub import EvalResult, ModelCardData
+import yaml
+from huggingface_hub import ModelCardData
 
-from ..baselines.runs.config import RunConfig
+from ..baselines.evaluation.gold import GoldRows
+from ..baselines.evaluation.harness_logs import (
+    RUN_AGAIN,
+    HarnessLog,
+    read_logs,
+    restrict_to_logs,
+)
+from ..baselines.evaluation.predictions import read_predictions
+from ..baselines.evaluation.scoring import score_predictions
 from ..baselines.runs.folder import CONFIG, METRICS, RECORD, RunFolder
 from ..builders.core.markdown import markdown_table
-from ..loaders.errors import UsageError
+from ..loaders.atomic_write import whole_file
+from ..loaders.errors import PredictionsError, UsageError, VersionError
 from ..loaders.paths import local_path
-from .eval_results import Benchmark
+from .dataset import BENCHMARK, BENCHMARK_SPLIT
+from .remote import RemoteVersion, parse_reference
 from .repository import Content, HubRepository
 
-#: The scores that a card shows, by metric: how they are called, and their type on the Hub.
+#: The names of the scores that a card shows, by metric.
 _SHOWN = {
-    "nli_report": {"macro_f1": ("macro-F1", "f1"), "accuracy": ("accuracy", "accuracy")},
-    "pattern_accuracy": {"area_under_curve": ("area under the PA curve", "pattern_accuracy")},
-    "consistency": {"f1_positive": ("F1 of entailment", "f1")},
+    "nli_report": {"macro_f1": "macro-F1", "accuracy": "accuracy"},
+    "pattern_accuracy": {"area_under_curve": "area under the PA curve"},
+    "consistency": {"f1_positive": "F1 of entailment"},
 }
+
+
+def eval_results(
+    logs: str | Path | Iterable[str | Path], benchmark: str, output: str | Path
+) -> Path:
+    """Write the accuracies in logs of harnesses as the page of a model shows them.
+
+    ``hf upload ORG/MODEL FOLDER`` sends them. An answer that cannot be read is wrong, as it is in
+    the scores of the harness.
+
+    Args:
+        logs: Logs of one model on our tasks, one for each config: ``samples_*.jsonl`` of lm_eval,
+            ``details_*.parquet`` of lighteval, or a log of Inspect.
+        benchmark: The published version that was asked, ``ORG/NAME@X.Y.Z``.
+        output: Folder to write ``.eval_results/NAME.yaml`` to, such as a clone of the model's
+            repository; a file of that name is replaced.
+
+    Returns:
+        The file.
+
+    Raises:
+        UsageError: No log is given, the reference is malformed, or there are two logs of a config.
+        PredictionsError: A file is no log of our tasks, is of a run that did not end well or in
+            which calls failed, has rows of another version, not all rows of its split, or is of
+            another model than the first.
+        VersionError: There is no such version, or it has no ``eval.yaml``.
+        HubError: The Hub refuses, or cannot be reached.
+    """
+    paths = [local_path(path) for path in ([logs] if isinstance(logs, str | Path) else logs)]
+    if not paths:
+        raise UsageError("Expected at least one log.")
+    found = read_logs(paths)
+    if others := [path.name for path in paths if path not in found]:
+        raise PredictionsError(f"{others[0]} is no log of a harness on a task of nlihub.")
+    for path, log in found.items():
+        if not log.is_complete:
+            raise PredictionsError(
+                f"{path.name} is of a run that is not complete: {log.state}. {RUN_AGAIN}"
+            )
+    models = {log.model for log in found.values()}
+    if len(models) > 1:
+        names = ", ".join(sorted(str(model) for model in models))
+        raise PredictionsError(f"The logs are of several models: {names}. Expected those of one.")
+    configs = [log.config for log in found.values()]
+    if repeated := [config for config in configs if configs.count(config) > 1]:
+        raise UsageError(
+            f"There are several logs of the config {repeated[0]}; a page shows one result of each."
+        )
+    published = _open_benchmark(benchmark)
+    results = {
+        log.config: (_accuracy(published, path, log), str(log)) for path, log in found.items()
+    }
+    name, content = _results_file(published, results)
+    path = local_path(output) / name
+    with whole_file(path) as part:
+        part.write_bytes(content)
+    return path
+
+
+def _open_benchmark(reference: str) -> RemoteVersion:
+    """Open a published version that the Hub takes for a benchmark."""
+    version = RemoteVersion(*parse_reference(reference))
+    if BENCHMARK not in version.repository.files(version.commit):
+        raise VersionError(
+            f"{version.name} has no {BENCHMARK}, so that no page would show results on it. "
+            "Publish its next version, which has one."
+        )
+    return version
+
+
+def _configs_of(benchmark: RemoteVersion, digest: str) -> list[str]:
+    """Return the configs whose test split has rows of this digest."""
+    splits = {name: of.get(BENCHMARK_SPLIT) for name, of in benchmark.manifest.configs.items()}
+    return [name for name, split in splits.items() if split and split.digest == digest]
+
+
+def _results_file(
+    benchmark: RemoteVersion, results: Mapping[str, tuple[float, str]]
+) -> tuple[str, bytes]:
+    """Return the file of a model's results: its path in the repository, and its bytes.
+
+    Args:
+        benchmark: The benchmark.
+        results: For each config the accuracy on all rows of its test split, and notes on how the
+            model was evaluated.
+    """
+    name = benchmark.repository.name
+    entries = [
+        {
+            "dataset": {"id": name, "task_id": config, "revision": benchmark.commit},
+            "value": round(accuracy, 6),
+            "notes": notes,
+        }
+        for config, (accuracy, notes) in results.items()
+    ]
+    path = f".eval_results/{name.partition('/')[2]}.yaml"
+    return path, yaml.safe_dump(entries, sort_keys=False).encode()
+
+
+def _accuracy(benchmark: RemoteVersion, path: Path, log: HarnessLog) -> float:
+    """Return the accuracy of a log on the whole test split of its config."""
+    if log.config not in _configs_of(benchmark, log.digest):
+        raise PredictionsError(
+            f"{path.name} has rows of {log.dataset}, {log.config}, which are not those of a test "
+            f"split of {benchmark.name}."
+        )
+    version = benchmark.fetch([(log.config, BENCHMARK_SPLIT)])
+    gold, n_left_out = restrict_to_logs(
+        GoldRows.of_version(version, log.config, BENCHMARK_SPLIT), {path: log}
+    )
+    if n_left_out:
+        raise PredictionsError(
+            f"{path.name} leaves out {n_left_out:,} rows of {log.config}; a result is of all rows. "
+            "Run the harness without a limit."
+        )
+    predictions, _ = read_predictions(gold, log.predictions, name=path.name)
+    scores = score_predictions(gold, predictions, metrics=["nli_report"])
+    return float(scores["nli_report"]["accuracy"])
 
 
 def publish_model(
@@ -65,72 +202,48 @@ def publish_model(
     files["metrics.json"] = folder.path / METRICS
     files["run/config.json"] = folder.path / CONFIG
     files["run/record.json"] = folder.path / RECORD
+    title = f"{folder.config.name}, seed {folder.config.seed}"
     if benchmark is not None:
-        name, content = _eval_results(folder, benchmark)
-        files[name] = content
+        published = _open_benchmark(benchmark)
+        results = {}
+        for found in folder.read_json(METRICS)["evaluations"].values():
+            told = found["dataset"]
+            configs = _configs_of(published, told["digest"])
+            accuracy = found["metrics"]["nli_report"]["accuracy"]
+            for config in [told["config"]] if told["config"] in configs else configs[:1]:
+                results[config] = accuracy, f"{title}, fine-tuned"
+        if not results:
+            raise UsageError(f"{folder.path} has no scores on a test split of {published.name}.")
+        files.update([_results_file(published, results)])
     head = repository.create(private=private)
-    name, seed = folder.config.name, folder.config.seed
-    commit = repository.commit(files, message=f"{name}, seed {seed}", parent=head)
+    commit = repository.commit(files, message=title, parent=head)
     return f"{repository.url}/commit/{commit}"
 
 
-def _eval_results(run: RunFolder, benchmark: str) -> tuple[str, bytes]:
-    """Return the file with the run's accuracies on a benchmark: its path, and its bytes."""
-    published = Benchmark(benchmark)
-    accuracies = {}
-    for found in run.read_json(METRICS)["evaluations"].values():
-        told = found["dataset"]
-        configs = published.configs_of(told["digest"])
-        for config in [told["config"]] if told["config"] in configs else configs[:1]:
-            accuracies[config] = found["metrics"]["nli_report"]["accuracy"]
-    if not accuracies:
-        raise UsageError(f"{run.path} has no scores on a test split of {published.name}.")
-    seed = run.config.seed
-    return published.file(
-        [
-            published.entry(config, accuracy, f"{run.config.name}, seed {seed}, fine-tuned")
-            for config, accuracy in accuracies.items()
-        ]
-    )
-
-
 def _model_card(run: RunFolder, name: str, license_id: str | None) -> str:
-    """Return Markdown with YAML in front, which has the results in the form that the Hub shows."""
+    """Return Markdown with YAML in front."""
     config, record = run.config, run.read_json(RECORD)
-    evaluations = run.read_json(METRICS)["evaluations"]
+    evaluations = run.read_json(METRICS)["evaluations"].values()
+    is_on_hub = config.model is not None and not config.model.startswith(("/", ".", "~"))
+    title = name.partition("/")[2]
     data = ModelCardData(
         language="en",
         license=license_id,
         library_name="transformers",
         pipeline_tag="text-classification",
-        base_model=config.model if _is_on_hub(config) else None,
+        base_model=config.model if is_on_hub else None,
         tags=["natural-language-inference", "nlihub"],
-        model_name=name.partition("/")[2],
-        eval_results=[
-            EvalResult(
-                task_type="text-classification",
-                dataset_type=found["dataset"]["name"],
-                dataset_name=_name_of(found),
-                dataset_config=found["dataset"]["config"],
-                dataset_split=found["dataset"]["split"],
-                metric_type=kind,
-                metric_name=shown,
-                metric_value=round(value, 6),
-            )
-            for found in evaluations.values()
-            for shown, kind, value in _scores(found["metrics"])
-        ],
+        model_name=title,
     )
-    seen = "the hypothesis alone" if config.view == "hypothesis" else "premise and hypothesis"
+    seen, given = "premise and hypothesis", '{"text": "A premise.", "text_pair": "A hypothesis."}'
+    if config.view == "hypothesis":
+        seen, given = "the hypothesis alone", '"A hypothesis."'
     train = record["data"]["train"]
     where = f"{train['name']} {train['config'] or ''}".rstrip()
-    base = f"`{config.model}`" if _is_on_hub(config) else "A local encoder"
-    given = '{"text": "A premise.", "text_pair": "A hypothesis."}'
-    if config.view == "hypothesis":
-        given = '"A hypothesis."'
+    base = f"`{config.model}`" if is_on_hub else "A local encoder"
     parts = [
         f"---\n{data.to_yaml()}\n---",
-        f"# {name.partition('/')[2]}",
+        f"# {title}",
         f"{base}, fine-tuned on {record['n_train']:,} rows of {where}; it reads {seen}. "
         "Trained and tested with [nlihub](https://pypi.org/project/nlihub).",
         "## Results",
@@ -138,14 +251,14 @@ def _model_card(run: RunFolder, name: str, license_id: str | None) -> str:
             ["test set", "rows", "score", "value"],
             [
                 [_name_of(found), f"{found['dataset']['rows']:,}", shown, f"{100 * value:.2f} %"]
-                for found in evaluations.values()
-                for shown, _, value in _scores(found["metrics"])
+                for found in evaluations
+                for shown, value in _scores(found["metrics"])
             ],
         ),
         "One run with one seed; `metrics.json` has everything that was measured. Signatures:",
         "\n".join(
             f"- `{result['signature']}`"
-            for found in evaluations.values()
+            for found in evaluations
             for result in found["metrics"].values()
         ),
         "## Use",
@@ -153,44 +266,23 @@ def _model_card(run: RunFolder, name: str, license_id: str | None) -> str:
         f'classify = pipeline("text-classification", model="{name}")\n'
         f"print(classify({given}))\n```",
         "## Training",
-        markdown_table(["setting", "value"], list(_settings(config, record))),
+        f"{config.preset or 'No preset'}, seed {config.seed}. `run/config.json` has all settings, "
+        "`run/record.json` the training data by its digest, times and the versions of libraries.",
     ]
     return "\n\n".join(parts) + "\n"
 
 
-def _settings(config: RunConfig, record: Mapping[str, Any]) -> Iterator[list[Any]]:
-    if config.preset:
-        yield ["preset", config.preset]
-    yield ["seed", config.seed]
-    for name, value in config.as_json()["options"].items():
-        yield [name, ", ".join(value) if isinstance(value, list) else value]
-    yield ["best epoch", f"{record['best_epoch']} of {record['n_epochs']}"]
-    yield ["training pairs a second", record["pairs_per_s"]]
-    yield ["parameters, of which trained", f"{record['n_parameters']:,}, {record['n_trained']:,}"]
-    train = record["data"]["train"]
-    yield ["training rows", f"{train['name']} {train['version'] or ''}, digest `{train['digest']}`"]
-    for name, version in record["versions"].items():
-        yield [name, version]
-
-
-def _scores(metrics: Mapping[str, Any]) -> Iterator[tuple[str, str, float]]:
+def _scores(metrics: Mapping[str, Any]) -> Iterator[tuple[str, float]]:
     for metric, shown in _SHOWN.items():
-        for score, (title, kind) in shown.items():
+        for score, title in shown.items():
             if score in metrics.get(metric, {}):
-                yield title, kind, metrics[metric][score]
-    patterns = metrics.get("pattern_accuracy")
-    if patterns:
-        for threshold, value in zip(
-            patterns["thresholds"], patterns["pattern_accuracy"], strict=True
-        ):
-            yield f"PA at {threshold}", "pattern_accuracy", value
+                yield title, metrics[metric][score]
+    if patterns := metrics.get("pattern_accuracy"):
+        pairs = zip(patterns["thresholds"], patterns["pattern_accuracy"], strict=True)
+        yield from ((f"PA at {threshold}", value) for threshold, value in pairs)
 
 
 def _name_of(found: Mapping[str, Any]) -> str:
     described = found["dataset"]
     parts = (described["name"], described["config"], described["split"])
     return " ".join(str(part) for part in parts if part is not None)
-
-
-def _is_on_hub(config: RunConfig) -> bool:
-    return config.model is not None and not config.model.startswith(("/", ".", "~"))

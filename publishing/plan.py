@@ -9,12 +9,14 @@ from datasets import Version
 from ..loaders.errors import HubError, RaceError, UsageError
 from ..loaders.progress import Tell, silent
 from .card import is_handwritten
-from .changes import Change, check_number, published_numbers, version_tag
+from .changes import Change, Level, check_number, published_numbers, version_tag
 from .repository import Content, HubRepository, StoredFile
 
 CARD = "README.md"
 #: Files that the Hub itself puts into a new repository.
 OF_NEW_REPOSITORIES = {".gitattributes", CARD}
+#: The endings of files that nobody changes by hand.
+_DATA = (".parquet", ".py", ".txt")
 
 
 @dataclass(frozen=True)
@@ -141,7 +143,6 @@ class RepositoryState:
         changes: Sequence[Change],
         *,
         listed: Collection[str],
-        data: Collection[str],
         try_out: Callable[[str], None],
         use: str,
     ) -> "Plan":
@@ -155,7 +156,6 @@ class RepositoryState:
             contents: All files of the version, by path.
             changes: What it changes since the version ``compared``, the gravest first.
             listed: The files at the head that belong to the version before.
-            data: The files of the version that nobody changes by hand.
             try_out: Takes a revision, and raises an error unless it is what was to be published.
             use: The line that users will type.
 
@@ -166,8 +166,8 @@ class RepositoryState:
         check_number(self.number, self.published, changes)
         files = compare_files(contents, self.there, listed)
         if self.number in self.published:
-            touched = {*files.added, *files.changed}
-            if self.number != self.newest or touched.isdisjoint(data):
+            is_damaged = any(path.endswith(_DATA) for path in files.sent)
+            if self.number != self.newest or not is_damaged:
                 files = FileChanges()
         return Plan(
             **vars(self), contents=contents, changes=changes, files=files, try_out=try_out, use=use
@@ -296,3 +296,15 @@ def compare_files(
         ),
         removed=tuple(sorted((there.keys() & set(listed)) - contents.keys())),
     )
+
+
+def list_file_changes(
+    contents: Mapping[str, Content], there: Mapping[str, StoredFile]
+) -> list[Change]:
+    """List what files change; each is a PATCH."""
+    found = compare_files(contents, there, there)
+    return [
+        *(Change(Level.PATCH, f"{path} is added") for path in found.added),
+        *(Change(Level.PATCH, f"{path} is removed") for path in found.removed),
+        *(Change(Level.PATCH, f"{path} is another") for path in found.changed),
+    ]

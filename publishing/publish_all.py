@@ -1,9 +1,8 @@
 """Publish everything of this package: metrics, datasets, and the collection that shows them."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from graphlib import TopologicalSorter
 from typing import Literal, TypeVar
 
 from huggingface_hub import HfApi
@@ -26,10 +25,6 @@ TITLE = "nlihub: benchmarks for natural language inference"
 DESCRIPTION = "NLI datasets in one schema, each version verified, and the metrics of their papers."
 _Answer = TypeVar("_Answer")
 _MAX_NOTE_CHARS = 500  # of an entry of a collection
-
-
-#: Kind, ``dataset`` or ``metric``, and name of what is published.
-_Item = tuple[str, str]
 
 
 @dataclass(frozen=True)
@@ -84,9 +79,8 @@ def publish_all(
 ) -> PublishingSummary:
     """Publish all datasets and metrics of this package, and a collection that shows them.
 
-    Each after those that it needs: metrics before their datasets, SciNLI before MSciNLI, which
-    holds rows of it. One that fails stops only those that need it. Each goes to
-    ``ORGANIZATION/NAME``, under the version that it has.
+    Metrics come first. Each goes to ``ORGANIZATION/NAME``, under the version that it has; one that
+    fails does not stop the others.
 
     Args:
         organization: Whose the repositories are.
@@ -97,37 +91,22 @@ def publish_all(
         dry_run: Whether to find out only what would be done.
         tell: Takes a line on each step.
     """
-    outcomes: dict[_Item, ItemOutcome] = {}
-    for item, needs in _in_order():
-        outcome = ItemOutcome(*item, f"{organization}/{item[1]}")
-        lacking = [" ".join(need) for need in needs if outcomes[need].problem]
-        if lacking:
-            outcomes[item] = replace(outcome, problem=f"not tried: it needs {', '.join(lacking)}")
-            continue
-        tell(f"{' '.join(item)}:")
+    outcomes = []
+    items = [("metric", name) for name in sorted(METRICS)]
+    for kind, name in [*items, *(("dataset", name) for name in builders())]:
+        tell(f"{kind} {name}:")
+        outcome = ItemOutcome(kind, name, f"{organization}/{name}")
         try:
             plan = _plan(outcome, built, folder, private)
             done = None if dry_run else plan.publish(tell)
-            outcomes[item] = replace(outcome, plan=plan, publication=done)
+            outcomes.append(replace(outcome, plan=plan, publication=done))
         except (NLIHubError, OSError) as error:
-            outcomes[item] = replace(outcome, problem=str(error))
-    found = tuple(outcomes.values())
+            outcomes.append(replace(outcome, problem=str(error)))
     try:
-        return PublishingSummary(found, _publish_collection(organization, found, private))
+        collection = _publish_collection(organization, outcomes, private)
     except NLIHubError as error:
-        return PublishingSummary(found, None, str(error))
-
-
-def _in_order() -> Iterable[tuple[_Item, Sequence[_Item]]]:
-    """Return all items, each after those that it needs, and with them."""
-    needs: dict[_Item, list[_Item]] = {("metric", name): [] for name in sorted(METRICS)}
-    for name in builders():
-        spec = get_builder(name).SPEC
-        needs["dataset", name] = [
-            *(("metric", metric) for metric in spec.metrics),
-            *(("dataset", other) for other in spec.after),
-        ]
-    return [(item, needs[item]) for item in TopologicalSorter(needs).static_order()]
+        return PublishingSummary(outcomes, None, str(error))
+    return PublishingSummary(outcomes, collection)
 
 
 def _plan(

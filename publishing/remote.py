@@ -27,7 +27,7 @@ from ..loaders.errors import (
     VerificationError,
     VersionError,
 )
-from ..loaders.fetching.obtain import check_recorded, record_hash
+from ..loaders.fetching import check_recorded, record_hash
 from ..loaders.hashing import hash_file
 from ..loaders.paths import default_cache_dir
 from .changes import match_version, published_numbers, version_tag
@@ -90,6 +90,7 @@ class RemoteVersion:
         repository: The repository.
         is_online: Whether the Hub was asked; otherwise all comes from the cache.
         number: The number of the version.
+        name: ``ORG/NAME@X.Y.Z``.
         commit: Its commit.
         folder: Its folder in the cache.
         manifest: Its manifest.
@@ -105,10 +106,11 @@ class RemoteVersion:
         self.repository = HubRepository(repository)
         self.is_online = True
         self.number = self._resolve(version)
+        self.name = f"{repository}@{self.number}"
         path = self._get(MANIFEST, version_tag(self.number), self._is_listed)
         self.folder = path.parent
         self.commit = self.folder.name
-        self.manifest = Manifest.parse(path.read_bytes(), f"{repository}@{self.number}")
+        self.manifest = Manifest.parse(path.read_bytes(), self.name)
         if self.manifest.version != str(self.number):
             raise ChecksumError(
                 f"{repository} has version {self.manifest.version} under the tag "
@@ -157,8 +159,7 @@ class RemoteVersion:
             if is_right(path):
                 return path
         raise ChecksumError(
-            f"{self.repository.name}@{self.number}: {name} is not the file that the version lists. "
-            "Run the command again."
+            f"{self.name}: {name} is not the file that the version lists. Run the command again."
         )
 
     def _download(self, name: str, revision: str, anew: bool) -> Path:

@@ -20,7 +20,7 @@ from huggingface_hub.hf_api import RepoFile
 from huggingface_hub.utils import validate_repo_id  # type: ignore[attr-defined]
 
 from ..loaders.errors import HubError, RaceError, UsageError
-from ..loaders.hashing import identify, identify_file
+from ..loaders.hashing import git_blob, hash_bytes, hash_file
 from .client import call_hub
 
 Content = Path | bytes
@@ -43,13 +43,11 @@ class StoredFile:
 
     def holds(self, content: Content) -> bool:
         """Return whether it holds this content."""
-        if isinstance(content, bytes):
-            found = identify(content)
-        else:
-            found = identify_file(content, with_git_blob=True)
-        if self.sha256 is not None:
-            return self.sha256 == found.sha256
-        return self.git_blob == found.git_blob
+        if self.sha256 is None:
+            content = content if isinstance(content, bytes) else content.read_bytes()
+            return git_blob(content) == self.git_blob
+        found = hash_bytes(content) if isinstance(content, bytes) else hash_file(content)
+        return found == self.sha256
 
 
 class HubRepository:

@@ -36,8 +36,8 @@ from nlihub.loaders.corpora.files import find_paper_files
 from nlihub.loaders.corpora.papers.read import read_papers
 from nlihub.loaders.corpora.papers.sentences import split_sentences
 from nlihub.loaders.corpora.patterns.pattern_bank import find_pattern_bank, scan_pattern_bank
+from nlihub.loaders.corpora.patterns.records import read_released_spacenli
 from nlihub.loaders.errors import NLIHubError
-from nlihub.loaders.releases.spacenli import read_released_spacenli
 from nlihub.metrics.functional import nli_report
 from nlihub.metrics.inputs import MetricInputError
 from nlihub.metrics.inputs.files import read_input_file

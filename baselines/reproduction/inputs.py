@@ -8,8 +8,7 @@ from pathlib import Path
 from ...builders.core.registry import get_builder
 from ...builders.versions.version import MANIFEST, Manifest
 from ...loaders.errors import SourceNotFoundError, UsageError
-from ...loaders.fetching.catalogue import list_sources
-from ...loaders.fetching.obtain import find_local, is_downloaded
+from ...loaders.fetching import find_local, is_downloaded, list_sources
 from ...loaders.paths import default_cache_dir
 from .entries import NEEDS, Entry
 

@@ -80,7 +80,6 @@ class DatasetSpec:
         offline: Whether it is built from what the package ships, with nothing downloaded.
         origins: How it can be made: ``construct`` (its paper's procedure) and ``release`` (the
             authors' files), the preferred one first.
-        after: Names of the datasets that this one holds rows of, and that are published before it.
         published: Counts that its paper publishes, by config and split (see ``PublishedCounts``).
         card: The folder of ``dataset_cards`` with its card's prose; empty for that of its name.
         language: Code of its language.
@@ -117,7 +116,6 @@ class DatasetSpec:
     extra: Mapping[str, ColumnType] = field(default_factory=dict)
     offline: bool = False
     origins: tuple[str, ...] = ("release",)
-    after: tuple[str, ...] = ()
     published: Mapping[str, Mapping[str, PublishedCounts]] = field(default_factory=dict)
     card: str = ""
     language: str = "en"

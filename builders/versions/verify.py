@@ -6,7 +6,7 @@ does not spell out. The checks run in the order of this file.
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
@@ -18,7 +18,7 @@ from ...loaders.errors import NLIHubError, OutputError, UsageError, Verification
 from ...loaders.fetching import list_sources
 from ...loaders.hashing import hash_file
 from ...loaders.paths import default_cache_dir
-from ...loaders.progress import progress_bar
+from ...loaders.progress import watch
 from ..core.options import BuildOptions
 from ..core.row_digests import both_digests, row_hashes
 from ..core.schema import TEXTS
@@ -574,27 +574,33 @@ def verify_version(folder: Path, sources: BuildOptions | None = None) -> Verific
 
 def _run_checks(version: VersionUnderTest) -> list[CheckOutcome]:
     outcomes: dict[str, CheckOutcome] = {}
-    for check in progress_bar("Verifying", CHECKS, unit="check"):
-        name = check.name
-        if check.needs and not outcomes[check.needs.name].passed:
-            reason = f"{check.needs.name} did not pass"
-            outcomes[name] = CheckOutcome(name, False, (reason,), ran=False)
-            continue
-        applies = True
-        try:
-            applies = check.applies(version)
-            findings = _shorten(check.find(version)) if applies else ()
-        except OutputError:
-            raise  # memory or the disk is full: nothing that the version could help
-        except NLIHubError as error:
-            findings = (str(error),)
-        except Exception as error:  # damage may be of any kind; a report is due all the same
-            findings = (f"could not run: {error!r}",)
-        # What needs nothing looks at the manifest, which names the dataset.
-        is_known = check.needs is not None and name in version.builder.SPEC.known_defects
-        passed = not findings or check.lists_only or is_known
-        outcomes[name] = CheckOutcome(name, passed, findings, applies=applies)
+    with watch("verifying", len(CHECKS), "checks") as shown:
+        for check in CHECKS:
+            shown.update(1)
+            outcomes[check.name] = _run_check(check, version, outcomes)
     return list(outcomes.values())
+
+
+def _run_check(
+    check: Check, version: VersionUnderTest, outcomes: Mapping[str, CheckOutcome]
+) -> CheckOutcome:
+    if check.needs and not outcomes[check.needs.name].passed:
+        reason = f"{check.needs.name} did not pass"
+        return CheckOutcome(check.name, False, (reason,), ran=False)
+    applies = True
+    try:
+        applies = check.applies(version)
+        findings = _shorten(check.find(version)) if applies else ()
+    except OutputError:
+        raise  # memory or the disk is full: nothing that the version could help
+    except NLIHubError as error:
+        findings = (str(error),)
+    except Exception as error:  # damage may be of any kind; a report is due all the same
+        findings = (f"could not run: {error!r}",)
+    # What needs nothing looks at the manifest, which names the dataset.
+    is_known = check.needs is not None and check.name in version.builder.SPEC.known_defects
+    passed = not findings or check.lists_only or is_known
+    return CheckOutcome(check.name, passed, findings, applies=applies)
 
 
 def require_verified(version: BuiltVersion) -> None:

@@ -19,7 +19,7 @@ import pyarrow.parquet as pq
 
 from ...loaders.atomic_write import check_replaceable, whole_folder, working_folder
 from ...loaders.errors import OutputError, VerificationError
-from ...loaders.hashing import code_hash, hash_file
+from ...loaders.hashing import code_hash, hash_bytes, hash_file
 from ...loaders.progress import kept_when_interrupted
 from ..core.base import NLIBuilder, RowsPart
 from ..core.options import BuildOptions, Key
@@ -306,7 +306,7 @@ def write_texts(version: BuiltVersion) -> None:
     hashes = {}
     for name, text in texts.items():
         (version.folder / name).write_bytes(text.encode())
-        hashes[name] = sha256(text.encode()).hexdigest()
+        hashes[name] = hash_bytes(text.encode())
     version.manifest = replace(version.manifest, files=hashes)
     version.manifest.write(version.folder)
 

@@ -51,7 +51,7 @@ _MAX_READS_AT_END = 16
 #: The errors of reading a file that is gone, not ours to read, damaged, or ends in the middle.
 UNREADABLE = (
     *(OSError, EOFError, lzma.LZMAError, tarfile.TarError, pa.ArrowException),
-    UnicodeDecodeError,  # the name of a column in Parquet
+    UnicodeDecodeError,  # a text in Parquet
 )
 
 Report = TypeVar("Report")

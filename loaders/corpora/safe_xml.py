@@ -28,11 +28,6 @@ def line_of(element: Element) -> int:
     return cast(_Element, element).line
 
 
-def named_character(name: str) -> str | None:
-    """Return the character, or characters, of a name in HTML; None if there is none."""
-    return html5.get(f"{name};")
-
-
 class XMLReader:
     """Reads the elements of an XML file, without comments and processing instructions.
 
@@ -43,7 +38,6 @@ class XMLReader:
         roots: The names that its root element may have; none allows any.
         unit: The name of the elements to read one by one; None for the root alone.
         has_lines: Whether elements know their lines, for ``line_of``; this takes longer.
-        may_have_doctype: Whether a document type is passed over or refused.
 
     Attributes:
         open: The unit that is being read.
@@ -56,7 +50,6 @@ class XMLReader:
         unit: str | None = None,
         *,
         has_lines: bool = False,
-        may_have_doctype: bool = True,
     ) -> None:
         self.open: Element | None = None
         self._stream, self._roots, self._unit = stream, roots, unit
@@ -70,8 +63,6 @@ class XMLReader:
         parser.SkippedEntityHandler = self._add_character
         parser.StartElementHandler = self._start_root
         parser.EndElementHandler = builder.end if unit is None else self._end
-        if not may_have_doctype:
-            parser.StartDoctypeDeclHandler = self._refuse_doctype
 
     def __iter__(self) -> Iterator[Element]:
         """Yield the units, or the root element.
@@ -150,14 +141,9 @@ class XMLReader:
             expected = "expected text without entities of its own"
             raise self._problem(f"declares the entity {name!r:.80}; {expected}")
 
-    def _refuse_doctype(self, *_: object) -> None:
-        raise self._problem(
-            "a document type declaration (<!DOCTYPE ...>) is not allowed: remove it"
-        )
-
     def _add_character(self, name: str, is_parameter: bool) -> None:
         if not is_parameter:
-            character = named_character(name)
+            character = html5.get(f"{name};")
             if character is None:
                 raise self._problem(f"the entity &{name:.80}; is not known")
             self._builder.data(character)

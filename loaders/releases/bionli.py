@@ -10,8 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ..errors import Defect, NLIHubError, ReleaseError, SourceNotFoundError
-from ..fetching import Source, SourceFile, Variant
-from ..fetching.obtain import PARTS_HINT, accept_file, refuse_web_page, unpack
+from ..fetching import PARTS_HINT, Source, SourceFile, Variant, accept_file, refuse_web_page
 from ..hashing import hash_file
 from .layout import Column, Layout, Oddities, one_of, read_any_text, read_whole_number
 
@@ -70,16 +69,15 @@ def find_bionli(sources: Sequence[Source], place: Path, cache_dir: Path) -> list
     by_rows: dict[int, list[Path]] = {}
     notes = ""
     for path in sorted(place.rglob("*")) if place.is_dir() else [place]:
-        if Path(path.name.removesuffix(".gz")).suffix not in (".csv", ".jsonl"):
+        if path.suffix not in (".csv", ".jsonl"):
             continue
         try:
-            file = unpack(path, cache_dir) if path.suffix == ".gz" else path
-            refuse_web_page(file)
-            n_rows = sum(map(len, LAYOUT.read(file)))
+            refuse_web_page(path)
+            n_rows = sum(map(len, LAYOUT.read(path)))
         except (NLIHubError, OSError) as error:
             notes += f"\n  {error.defects[0] if isinstance(error, ReleaseError) else error}"
         else:
-            by_rows.setdefault(n_rows, []).append(file)
+            by_rows.setdefault(n_rows, []).append(path)
             notes += f"\n  {path}: {n_rows:,} rows"
     missing = [source for source in sources if source.rows not in by_rows]
     if missing:

@@ -73,16 +73,19 @@ def read_whole_number(value: object) -> str:
     return digits
 
 
-def one_of(names: Iterable[str] | Mapping[str, str]) -> Callable[[object], str]:
+def one_of(
+    names: Iterable[str] | Mapping[str, str], fold: Callable[[str], str] = str
+) -> Callable[[object], str]:
     """Return a reader of values that are known, such as labels.
 
     Args:
         names: The values, or our name of each.
+        fold: What is done to a value before it is looked up.
     """
     known = names if isinstance(names, Mapping) else {name: name for name in names}
 
     def read(value: object) -> str:
-        name = known.get(read_any_text(value))
+        name = known.get(fold(read_any_text(value)))
         if name is None:
             raise ValueError(f"{value!r} is not one of {', '.join(sorted(known))}")
         return name

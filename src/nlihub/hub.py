@@ -5,9 +5,8 @@ A version is published once: one commit, read back by its readers, then tagged.
 
 from .publishing.dataset import publish
 from .publishing.diff import diff
-from .publishing.eval_results import eval_results
 from .publishing.metrics import publish_metric
-from .publishing.models import publish_model
+from .publishing.models import eval_results, publish_model
 from .publishing.publish_all import publish_all
 from .publishing.remote import versions
 

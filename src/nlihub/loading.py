@@ -96,11 +96,11 @@ def load_dataset(
         version=version,
         **arguments,
     )
+    if [view, prompt, shots, seed] == [None] * 4:
+        return load(split=split)
     given = {"prompt": prompt, "shots": shots, "seed": seed}
     asked: Any = {argument: value for argument, value in given.items() if value is not None}
-    if view is None and not asked:
-        return load(split=split)
-    from .integrations.views import PROMPTED, VIEWS, Prompting, make_view  # takes long to import
+    from .integrations.views import PROMPTED, VIEWS, make_view  # takes long to import
 
     if view is not None and view not in VIEWS:
         raise UnknownNameError.of("view", view, VIEWS)
@@ -110,9 +110,7 @@ def load_dataset(
         )
     if streaming:
         raise UsageError(f"The view {view!r} cannot be streamed; leave out streaming.")
-    prompting = Prompting(**asked)
-    pool = _load_pool(load) if prompting.shots else None
-    return make_view(load(split=split), view, prompting, pool)
+    return make_view(load(split=split), view, **asked, pool=_load_pool(load) if shots else None)
 
 
 def _load_pool(load: Callable[..., Any]) -> Any:

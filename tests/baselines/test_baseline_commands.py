@@ -309,8 +309,8 @@ def test_a_model_is_pushed_with_its_results(trained, tmp_path):
     assert AutoTokenizer.from_pretrained(tmp_path).pad_token_id == 0
     card = ModelCard((tmp_path / "README.md").read_text())
     [evaluation] = found["evaluations"].values()
-    results = {result.metric_name: result.metric_value for result in card.data.eval_results}
-    assert results["macro-F1"] == round(evaluation["metrics"]["nli_report"]["macro_f1"], 6)
+    macro_f1 = evaluation["metrics"]["nli_report"]["macro_f1"]
+    assert f"{100 * macro_f1:.2f} %" in card.text.partition("| macro-F1")[2].splitlines()[0]
     assert card.data.license == "apache-2.0"
     assert card.data.base_model is None  # a local folder is none on the Hub
     assert evaluation["metrics"]["nli_report"]["signature"] in card.text

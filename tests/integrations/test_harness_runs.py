@@ -21,7 +21,7 @@ from nlihub.builders.core.registry import get_builder
 from nlihub.builders.versions.version import BuiltVersion
 from nlihub.integrations.scores import score_names
 from nlihub.integrations.tasks import get_task
-from nlihub.publishing.benchmark import eval_file
+from nlihub.publishing.dataset import eval_file
 
 import nlihub
 

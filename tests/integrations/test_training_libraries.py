@@ -50,20 +50,6 @@ def test_sentence_transformers(rows, sentence_model, tmp_path, view):
     assert abs(before - sentence_model.encode(["w1 w2"])).max() > 1e-4
 
 
-def test_cross_encoder(rows, tmp_path):
-    st = pytest.importorskip("sentence_transformers")
-    losses = pytest.importorskip("sentence_transformers.cross_encoder.losses")
-    trainers = pytest.importorskip("sentence_transformers.cross_encoder")
-    model = st.CrossEncoder(str(write_encoder(tmp_path / "encoder", labels=LABELS)), device="cpu")
-    trainer = trainers.CrossEncoderTrainer(
-        model=model,
-        args=trainers.CrossEncoderTrainingArguments(str(tmp_path / "out"), **ONE_STEP),
-        train_dataset=make_view(rows, "pair-class"),
-        loss=losses.CrossEntropyLoss(model),
-    )
-    assert trainer.train().training_loss > 0
-
-
 @pytest.mark.parametrize("view", ["chat", "prompt-completion"])
 def test_trl(rows, tmp_path, view):
     trl = pytest.importorskip("trl")

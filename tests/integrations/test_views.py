@@ -5,7 +5,7 @@ import logging
 import datasets
 import pytest
 from datasets import ClassLabel, Dataset, DatasetDict, Features, Value
-from nlihub.integrations.views import Prompting, make_view
+from nlihub.integrations.views import make_view
 from nlihub.loaders.errors import SchemaError, UnknownNameError, UsageError
 
 import nlihub
@@ -96,8 +96,8 @@ def test_views_of_several_splits(bionli):
 
 @pytest.mark.parametrize("form", ["p1", "p3"])
 def test_a_chat_ends_with_the_answer_and_the_two_views_agree(form):
-    chats = make_view(dataset(), "chat", Prompting(form))
-    halves = make_view(dataset(), "prompt-completion", Prompting(form))
+    chats = make_view(dataset(), "chat", form)
+    halves = make_view(dataset(), "prompt-completion", form)
     assert chats.column_names == ["messages"]
     assert halves.column_names == ["prompt", "completion"]
     for chat, half, row in zip(chats, halves, ROWS, strict=True):
@@ -147,8 +147,8 @@ def test_rows_without_a_view_are_refused():
     unlabelled = dataset((*ROWS, ("p", "h", -1)))
     streamed = datasets.IterableDatasetDict(a=dataset().to_iterable_dataset())
     for rows, view, match in (
-        (dataset(ROWS[2:4]), "triplet", "These rows have the views pair-class, text-class, pair,"),
-        (dataset(ROWS[3:4]), "pair", "views pair-class, text-class, chat, prompt-completion"),
+        (dataset(ROWS[2:4]), "triplet", "1 positives without a negative of their premise"),
+        (dataset(ROWS[3:4]), "pair", "No row has a place .* 1 left out with the label neutral"),
         (dataset().remove_columns("label"), "pair", "no column label"),
         (dataset().cast_column("label", Value("int64")), "pair", "no class label"),
         (unlabelled, "pair", "1 rows have no label, the first is row 8"),

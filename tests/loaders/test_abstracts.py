@@ -126,7 +126,7 @@ def test_several_ids_of_a_mention_and_types_before_ids(read):
 #: Lines that are added to an abstract.
 BROKEN_LINES = [
     ("7\t1\t6\tFoxin\tGene\t11", "entity", "offsets do not match"),
-    ("7\t-5\t0\tFoxin\tGene\t11", "entity", "offsets do not match"),
+    ("7\t-5\t0\tFoxin\tGene\t11", "entity", "malformed"),
     ("7\t900\t905\tFoxin\tGene\t11", "entity", "offsets do not match"),
     ("7\t0\t0\t\tGene\t11", "entity", "entity without text"),
     ("7\tzero\t5\tFoxin\tGene\t11", "entity", "malformed"),
@@ -279,8 +279,8 @@ def test_bioc_of_a_full_text_with_an_abstract_in_pieces_and_relations_by_nodes(r
 
 def test_records(read):
     conclusion = "<el>A<le>  needs <re>  B <er>."
-    other = {"pmid": "8.0", "supp_set": "One. Two.", "conclusion": conclusion, "index": 3}
-    other |= {"regulator_type": "Gene", "relation": "POS"}
+    other = {"pmid": " 8 ", "supporting_set": "One. Two.", "conclusion": conclusion, "index": 3}
+    other |= {"regulator_type": "Gene", "polarity": "POS"}
     own_id = {"id": "a-1", "conclusion": conclusion, "supporting_set": None}
     both = {"pmid": 9, "id": "b", "conclusion": conclusion, "supporting_set": []}
     first, second, third, fourth, nameless = read(

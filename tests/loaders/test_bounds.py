@@ -18,8 +18,7 @@ from nlihub.loaders.corpora.files import find_paper_files
 from nlihub.loaders.corpora.papers.paper import SkippedPaper
 from nlihub.loaders.corpora.papers.read import read_papers
 from nlihub.loaders.corpora.papers.sentences import split_sentences
-from nlihub.loaders.errors import NotDataError, ReleaseError
-from nlihub.loaders.fetching.obtain import unpack
+from nlihub.loaders.errors import ReleaseError
 from nlihub.loaders.releases.scinli import LAYOUT
 from nlihub.metrics.inputs import MetricInputError
 from nlihub.metrics.inputs.files import read_input_file
@@ -69,17 +68,6 @@ def test_a_header_of_too_many_columns(tmp_path, names):
     with pytest.raises(MetricInputError) as caught:
         read_input_file(path)
     assert len(str(caught.value)) < 2_000
-
-
-def test_a_bomb_leaves_nothing_in_the_cache(tmp_path, monkeypatch):
-    monkeypatch.setitem(unpack.__globals__, "MAX_UNPACKED_BYTES", 1_000_000)
-    path = tmp_path / "train.csv.gz"
-    path.write_bytes(gzip.compress(bytes(5_000_000)))
-    with pytest.raises(NotDataError, match="more than 1,000,000 bytes"):
-        unpack(path, tmp_path / "cache")
-    with pytest.raises(NotDataError, match="more than 10 bytes"):
-        unpack(path, tmp_path / "cache", 10)
-    assert not [one for one in (tmp_path / "cache").rglob("*") if one.is_file()]
 
 
 @pytest.mark.slow

@@ -6,13 +6,8 @@ from email.utils import format_datetime
 
 import pytest
 from nlihub.loaders.errors import MissingExtraError, NLIHubError, UsageError, needs_extra
-from nlihub.loaders.network import Retries, is_passing, wait_asked_for
+from nlihub.loaders.network import Retries, wait_asked_for
 from nlihub.metrics import inputs
-
-
-def test_what_is_tried_again():
-    assert all(map(is_passing, (408, 425, 429, 500, 503, 599)))
-    assert not any(map(is_passing, (200, 301, 400, 404, 409, 416)))
 
 
 def test_the_wait_that_a_server_asks_for():

@@ -217,9 +217,12 @@ def test_plain_papers_in_parquet(tmp_path):
     bad = pa.array([b"A. B.", b"\xff.", b"C."]).view(pa.string())  # no UTF-8
     flat = {"id": [1, 2, 3], "year": ["1999", "?", None], "domain": ["x", None, None], "text": bad}
     pq.write_table(pa.table({**flat, "other": [0, 0, 0]}), path)
+    assert only(everything(path)).reason == "unreadable"
+    flat["text"] = ["A. B.", "", "C."]
+    pq.write_table(pa.table({**flat, "other": [0, 0, 0]}), path)
     one, skipped, three = everything(path)
     assert (one.id, one.year, one.domain, prose(one)) == ("1", 1999, "x", [": A. | B."])
-    assert (skipped.line, skipped.reason) == (2, "malformed")
+    assert (skipped.line, skipped.reason) == (2, "no text")
     assert (three.id, three.year, three.domain) == ("3", None, None)
     pq.write_table(pa.table({"id": ["a"], "body": ["A."]}), path)
     assert only(everything(path)).detail == "the columns are id, body"

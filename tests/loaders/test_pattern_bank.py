@@ -70,11 +70,10 @@ PLANTED = [
     (EX, "\n\nAmara is</ex>", "<ex> has an empty line"),
     (EX, "A b\nC d</ex>", "the example has 3 sentences"),
     ("NP3[+det]", "NP3[-det]", "feature 'NP3[-det]' is not of the form NP1[+det]"),
-    ("NP3[+det]", "NP3[+det]; NP3[+det]", "NP3 has two features"),
     ("<reason>", "<PT>a\nb</PT><reason>", "has more than one <PT>"),
     ("<PT>", "<P>", "mismatched tag"),
     ("<patterns>", "<patterns><section/>", "<section> in <patterns> is not read"),
-    ("<patterns>", f"{BOMB}<patterns>&b;&c;", "document type declaration"),
+    ("<patterns>", f"{BOMB}<patterns>&b;&c;", "declares the entity"),
     ('encoding="UTF-8"', 'encoding="rot13"', "cannot be decoded|unknown encoding"),
     (PATTERNS, "<patterns/>", "has no pattern"),
 ]

@@ -6,7 +6,7 @@ import pytest
 import yaml
 from nlihub.builders.core.registry import get_builder
 from nlihub.builders.versions.version import BuiltVersion
-from nlihub.publishing.benchmark import eval_file
+from nlihub.publishing.dataset import eval_file
 
 
 @pytest.fixture(scope="module")

@@ -11,7 +11,7 @@ from hub_users import Publisher
 from nlihub.builders.core.registry import get_builder
 from nlihub.builders.versions.version import BuiltVersion
 from nlihub.loaders.errors import PredictionsError
-from nlihub.publishing.benchmark import eval_file
+from nlihub.publishing.dataset import eval_file
 
 import nlihub
 

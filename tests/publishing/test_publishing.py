@@ -244,14 +244,6 @@ def test_a_damaged_version_is_not_published(small, tmp_path):
     assert "has no manifest.json" in run_command(*publish).stderr
 
 
-@pytest.mark.slow
-def test_without_a_network(publisher):
-    said = publisher.publish("1.0.0", code=1, more={"HF_HUB_OFFLINE": "1"})
-    assert "HF_HUB_OFFLINE" in said
-    said = publisher.publish("1.0.0", code=1, more={"HF_ENDPOINT": "http://127.0.0.1:9"})
-    assert "Run the command again" in said
-
-
 # ---- the card -------------------------------------------------------------------------------
 
 

@@ -79,7 +79,7 @@ def test_a_metric_that_does_not_work_gets_no_tag(hub, publisher):
 
 @pytest.mark.slow
 def test_everything(hub, publisher, tmp_path):
-    """What has no sources at hand is told; what needs it is not tried; the others are there."""
+    """What has no sources at hand is told; the others are there."""
     built = publisher.build().parent
     publish = ["publish", "--all", "--org", "someone", "--built", str(built), "--yes"]
     unreachable = {"HF_HUB_DOWNLOAD_TIMEOUT": "1", "NLIHUB_SOURCES": str(tmp_path / "none.json")}

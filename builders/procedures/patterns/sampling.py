@@ -16,7 +16,7 @@ import numpy as np
 
 from ....loaders.corpora.patterns.records import MiniWorld, Pattern, PatternBank, Problem
 from ....loaders.errors import BankError, Defect
-from ....loaders.progress import progress_bar
+from ....loaders.progress import watch
 from ...core.workers import map_in_order
 from .declaration import ALL_PROBLEMS, ONLY_EXAMPLES, SamplingConfig
 from .space import PatternSpace
@@ -187,10 +187,10 @@ def sample_bank(
     job = partial(_sample_or_defects, world=bank.world, config=config, unlike=unlike)
     with (
         closing(map_in_order(job, bank.patterns, num_proc)) as results,
-        progress_bar("Sampling patterns", n_steps=len(bank), unit="pattern") as progress,
+        watch("sampling", len(bank), "patterns") as progress,
     ):
         for result in results:
-            progress.update()
+            progress.update(1)
             if isinstance(result, PatternSample):
                 defects.extend(_defects(result, min_problems, require_examples))
                 yield result

@@ -7,7 +7,7 @@ that offsets stay; spaces at the ends of a mention are cut off.
 
 import re
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import NamedTuple
 
 from ...errors import RecordError
@@ -114,42 +114,6 @@ class SkippedAbstract:
     detail: str
 
 
-class RawEntity(NamedTuple):
-    """A mention as a file states it, not yet checked.
-
-    Attributes:
-        start: Offset of its first character.
-        end: Offset after its last character.
-        text: Its text.
-        type: Its type.
-        identifier: Its id or ids, as written.
-        line: Its line in the file, from 1; 0 where the format has no lines.
-    """
-
-    start: int
-    end: int
-    text: str
-    type: str
-    identifier: str
-    line: int
-
-
-class RawRelation(NamedTuple):
-    """A relation as a file states it, not yet checked.
-
-    Attributes:
-        type: Its type.
-        first: An id, perhaps after a type: ``Chemical|MESH:D003911``.
-        second: The other id, of the same form.
-        line: Its line in the file, from 1; 0 where the format has no lines.
-    """
-
-    type: str
-    first: str
-    second: str
-    line: int
-
-
 class ReadUnit(NamedTuple):
     """An abstract or a record of a mechanism, as a reader yields it.
 
@@ -169,78 +133,83 @@ class ReadUnit(NamedTuple):
         return cls(SkippedAbstract(file, line, pmid, unit, error.reason, error.detail))
 
 
-@dataclass(slots=True)
 class AbstractDraft:
-    """An abstract as its file states it; ``finish`` checks its annotations.
+    """An abstract whose annotations are being read: those that fit its text are kept.
 
-    Attributes:
+    Args:
         pmid: Its PubMed id.
         file: Its file, as the user named it.
         line: Its line in the file, from 1; 0 where the format has no lines.
-        entities: Its mentions.
-        relations: Its relations.
+        title: Its title, which may be empty.
+        body: The rest of its text.
+
+    Attributes:
         elsewhere: Identifiers of entities in parts of the document that are not read; their
             relations are left out without a report.
-        skipped: Its parts that were left out.
     """
 
-    pmid: str
-    file: str
-    line: int
-    entities: list[RawEntity] = field(default_factory=list)
-    relations: list[RawRelation] = field(default_factory=list)
-    elsewhere: set[str] = field(default_factory=set)
-    skipped: list[SkippedAbstract] = field(default_factory=list)
+    def __init__(self, pmid: str, file: str, line: int, title: str, body: str) -> None:
+        self._pmid, self._file, self._line = pmid, file, line
+        self._title, self._body = title, body
+        self._text = _LINE_END.sub(" ", f"{title} {body}")
+        self._entities: list[Entity] = []
+        self._relations: list[tuple[EntityRelation, int]] = []
+        self._skipped: list[SkippedAbstract] = []
+        self.elsewhere: set[str] = set()
 
     def skip(self, unit: str, reason: str, detail: str, line: int) -> None:
         """Leave out a part of the abstract; see ``SkippedAbstract``."""
-        self.skipped.append(SkippedAbstract(self.file, line, self.pmid, unit, reason, detail))
+        self._skipped.append(SkippedAbstract(self._file, line, self._pmid, unit, reason, detail))
 
-    def finish(self, title: str, body: str) -> ReadUnit:
-        """Make the abstract from its title, which may be empty, and the rest of its text."""
-        if not body.strip():
-            detail = f"expected a text behind the title, got {title!r:.{_MAX_SHOWN}} alone"
+    def add_entity(
+        self, start: int, end: int, mention: str, type_: str, identifier: str, line: int
+    ) -> None:
+        """Add a mention as the file states it, or report that it does not fit the text."""
+        place = f"{start}-{end}"
+        got = self._text[start:end] if start >= 0 else ""
+        if not mention.strip() or end <= start:
+            detail = f"expected a mention at {place}, got {mention!r}"
+            self.skip("entity", "entity without text", detail, line)
+        elif got != _LINE_END.sub(" ", mention):
+            detail = f"at {place} expected {mention!r:.{_MAX_SHOWN}}, got {got!r:.{_MAX_SHOWN}}"
+            self.skip("entity", "offsets do not match", detail, line)
+        else:
+            start, end = end - len(got.lstrip()), start + len(got.rstrip())
+            self._entities.append(Entity(start, end, type_, split_ids(identifier)))
+
+    def add_relation(self, type_: str, first: str, second: str, line: int) -> None:
+        """Add a relation; a type may stand before an id: ``Gene|672``."""
+        self._relations.append((EntityRelation(type_, first, second), line))
+
+    def finish(self) -> ReadUnit:
+        """Return the abstract, with the relations whose entities are mentioned."""
+        if not self._body.strip():
+            detail = f"expected a text behind the title, got {self._title!r:.{_MAX_SHOWN}} alone"
             error = RecordError("no abstract", detail)
-            refused = ReadUnit.refused(error, self.file, self.line, self.pmid, "abstract")
-            return ReadUnit(refused.unit, self.skipped)
-        text = _LINE_END.sub(" ", f"{title} {body}")
-        entities: list[Entity] = []
-        for one in self.entities:
-            if wrong := _check(one, text):
-                self.skip("entity", *wrong, one.line)
-            else:
-                covered = text[one.start : one.end]
-                start = one.end - len(covered.lstrip())
-                end = one.start + len(covered.rstrip())
-                entities.append(Entity(start, end, one.type, split_ids(one.identifier)))
-        known = {one for entity in entities for one in entity.ids}
+            refused = ReadUnit.refused(error, self._file, self._line, self._pmid, "abstract")
+            return ReadUnit(refused.unit, self._skipped)
+        mentioned = {one for entity in self._entities for one in entity.ids}
         outside = {one for identifier in self.elsewhere for one in split_ids(identifier)}
         relations: list[EntityRelation] = []
-        for told in self.relations:
-            ids = [_known_id(one, known | outside) for one in (told.first, told.second)]
-            if known.issuperset(ids):
+        for told, line in self._relations:
+            ids = [_known_id(one, mentioned | outside) for one in (told.first, told.second)]
+            if mentioned.issuperset(ids):
                 relations.append(EntityRelation(told.type, *ids))
-            elif unknown := ", ".join(one for one in ids if one not in known | outside):
+            elif unknown := ", ".join(one for one in ids if one not in mentioned | outside):
                 detail = f"{told.type}: expected ids of mentioned entities, got {unknown!r}"
-                self.skip("relation", "unknown id", detail, told.line)
+                self.skip("relation", "unknown id", detail, line)
         abstract = Abstract(
-            self.pmid, text, len(title), tuple(entities), tuple(relations), self.file, self.line
+            self._pmid,
+            self._text,
+            len(self._title),
+            tuple(self._entities),
+            tuple(relations),
+            self._file,
+            self._line,
         )
-        return ReadUnit(abstract, self.skipped)
-
-
-def _check(mention: RawEntity, text: str) -> tuple[str, str] | None:
-    place = f"{mention.start}-{mention.end}"
-    if not mention.text.strip() or mention.end <= mention.start:
-        return "entity without text", f"expected a mention at {place}, got {mention.text!r}"
-    got = text[mention.start : mention.end] if mention.start >= 0 else ""
-    if got != _LINE_END.sub(" ", mention.text):
-        expected = f"{mention.text!r:.{_MAX_SHOWN}}"
-        return "offsets do not match", f"at {place} expected {expected}, got {got!r:.{_MAX_SHOWN}}"
-    return None
+        return ReadUnit(abstract, self._skipped)
 
 
 def _known_id(told: str, known: Collection[str]) -> str:
-    # A type may stand before the id: "Gene|672".
     _, _, bare = told.partition("|")
     return bare if told not in known and bare in known else told

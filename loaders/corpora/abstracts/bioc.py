@@ -14,14 +14,13 @@ Source: the BioC format (Comeau et al., 2013), and what PubTator 3 exports as Bi
 """
 
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
 from typing import IO, Any
 from xml.etree.ElementTree import Element
 
 from ...bounds import is_whole_number
 from ...errors import RecordError
 from ..safe_xml import XMLReader, line_of
-from .abstract import AbstractDraft, RawEntity, RawRelation, ReadUnit
+from .abstract import AbstractDraft, ReadUnit
 
 #: A JSON object with one of these keys is a document; one of the others holds several.
 DOCUMENT_KEY = "passages"
@@ -30,90 +29,6 @@ _TITLES = frozenset({"title", "front"})
 _ABSTRACT = "abstract"
 
 Fields = Mapping[str, Any]
-
-
-class _Document(AbstractDraft):
-    """A document of BioC."""
-
-    def __init__(self, pmid: str, file: str, line: int) -> None:
-        super().__init__(pmid, file, line)
-        self.texts: dict[str, list[str]] = {"title": [], _ABSTRACT: []}
-        self.annotations: list[tuple[str, int, Fields]] = []  # part, where it begins there, what
-        self.identifiers: dict[str, str] = {}  # of annotations, by their ids
-
-    def read(self, document: Fields) -> ReadUnit:
-        passages = _objects(document, DOCUMENT_KEY)
-        for passage in passages:
-            self._read_passage(passage)
-        title, body = (" ".join(self.texts[part]) for part in ("title", _ABSTRACT))
-        for part, shift, annotation in self.annotations:
-            begin = shift + (len(title) + 1 if part == _ABSTRACT else 0)
-            with self._skipping(annotation, "entity"):
-                self.entities.append(self._entity(annotation, begin))
-        for holder in (*passages, document):
-            for relation in _objects(holder, "relations"):
-                with self._skipping(relation, "relation"):
-                    self.relations.append(self._relation(relation))
-        return self.finish(title, body)
-
-    @contextmanager
-    def _skipping(self, fields: Fields, unit: str) -> Iterator[None]:
-        """Leave out an annotation whose fields are malformed."""
-        try:
-            yield
-        except RecordError as error:
-            self.skip(unit, error.reason, error.detail, error.line or _line(fields, self.line))
-
-    def _read_passage(self, passage: Fields) -> None:
-        annotations = _objects(passage, "annotations")
-        for annotation in annotations:
-            if (key := _word(annotation.get("id"))) is not None:
-                self.identifiers[key] = _identifier(annotation)
-        part = _part(_infons(passage))
-        if part is None:
-            self.elsewhere.update(map(_identifier, annotations))
-            return
-        text = _text(passage)
-        before = self.texts[part]
-        shift = sum(map(len, before)) + len(before)
-        before.append(text)
-        offset = _whole_number(passage.get("offset"), "offset of a passage")
-        self.annotations.extend((part, shift - offset, one) for one in annotations)
-
-    def _entity(self, annotation: Fields, shift: int) -> RawEntity:
-        kind = _word(_infons(annotation).get("type"))
-        if kind is None:
-            raise RecordError("malformed", "expected a type of entity, got none")
-        text = _text(annotation)
-        locations = _objects(annotation, "locations")
-        if not locations:
-            raise RecordError("malformed", "expected a location, got none")
-        if len(locations) > 1:
-            raise RecordError("mention in pieces", f"expected one location, got {len(locations)}")
-        start = shift + _whole_number(locations[0].get("offset"), "offset")
-        end = start + _whole_number(locations[0].get("length"), "length")
-        line = _line(annotation, self.line)
-        return RawEntity(start, end, text, kind, _identifier(annotation), line)
-
-    def _relation(self, relation: Fields) -> RawRelation:
-        infons = _infons(relation)
-        kind = _word(infons.get("type"))
-        if kind is None:
-            raise RecordError("malformed", "expected a type of relation, got none")
-        ids = list(self._related(relation, infons))
-        if len(ids) != 2 or not all(ids):
-            got = ", ".join(repr(one) for one in ids) or "none"
-            raise RecordError("malformed", f"{kind}: expected two ids, got {got:.200}")
-        return RawRelation(kind, ids[0], ids[1], _line(relation, self.line))
-
-    def _related(self, relation: Fields, infons: Fields) -> Iterator[str]:
-        roles = [infons.get(key) for key in ("role1", "role2")]
-        if any(roles):
-            for role in roles:
-                yield _word(role.get("identifier") if isinstance(role, dict) else role) or ""
-        else:
-            for node in _objects(relation, "nodes"):
-                yield self.identifiers.get(_word(node.get("refid")) or "", "")
 
 
 def read_bioc_document(document: Fields, file: str, line: int) -> ReadUnit:
@@ -130,9 +45,82 @@ def read_bioc_document(document: Fields, file: str, line: int) -> ReadUnit:
         error = RecordError("malformed", "id: expected that of the abstract, got none")
         return ReadUnit.refused(error, file, line, None, "abstract")
     try:
-        return _Document(pmid, file, line).read(document)
+        return _read(document, pmid, file, line)
     except RecordError as error:
         return ReadUnit.refused(error, file, line, pmid, "abstract")
+
+
+def _read(document: Fields, pmid: str, file: str, line: int) -> ReadUnit:
+    texts: dict[str, list[str]] = {"title": [], _ABSTRACT: []}
+    annotations: list[tuple[str, int, Fields]] = []  # part, where it begins there, what
+    identifiers: dict[str, str] = {}  # of annotations, by their ids
+    elsewhere: set[str] = set()
+    passages = _objects(document, DOCUMENT_KEY)
+    for passage in passages:
+        found = _objects(passage, "annotations")
+        for one in found:
+            if (key := _word(one.get("id"))) is not None:
+                identifiers[key] = _identifier(one)
+        part = _part(_infons(passage))
+        if part is None:
+            elsewhere.update(map(_identifier, found))
+            continue
+        before = texts[part]
+        shift = sum(map(len, before)) + len(before)
+        before.append(_text(passage))
+        offset = _whole_number(passage.get("offset"), "offset of a passage")
+        annotations += [(part, shift - offset, one) for one in found]
+    title, body = (" ".join(texts[part]) for part in ("title", _ABSTRACT))
+    draft = AbstractDraft(pmid, file, line, title, body)
+    draft.elsewhere = elsewhere
+    for part, shift, annotation in annotations:
+        begin = shift + (len(title) + 1 if part == _ABSTRACT else 0)
+        try:
+            draft.add_entity(*_entity(annotation, begin), _line(annotation, line))
+        except RecordError as error:
+            draft.skip("entity", error.reason, error.detail, _line(annotation, line))
+    for holder in (*passages, document):
+        for one in _objects(holder, "relations"):
+            try:
+                draft.add_relation(*_relation(one, identifiers), _line(one, line))
+            except RecordError as error:
+                draft.skip("relation", error.reason, error.detail, _line(one, line))
+    return draft.finish()
+
+
+def _entity(annotation: Fields, shift: int) -> tuple[int, int, str, str, str]:
+    """Return start, end, text, type and identifier of a mention."""
+    kind = _word(_infons(annotation).get("type"))
+    if kind is None:
+        raise RecordError("malformed", "expected a type of entity, got none")
+    text = _text(annotation)
+    locations = _objects(annotation, "locations")
+    if not locations:
+        raise RecordError("malformed", "expected a location, got none")
+    if len(locations) > 1:
+        raise RecordError("mention in pieces", f"expected one location, got {len(locations)}")
+    start = shift + _whole_number(locations[0].get("offset"), "offset")
+    end = start + _whole_number(locations[0].get("length"), "length")
+    return start, end, text, kind, _identifier(annotation)
+
+
+def _relation(relation: Fields, identifiers: Mapping[str, str]) -> tuple[str, str, str]:
+    """Return the type and the ids of a relation."""
+    infons = _infons(relation)
+    kind = _word(infons.get("type"))
+    if kind is None:
+        raise RecordError("malformed", "expected a type of relation, got none")
+    roles = [infons.get(key) for key in ("role1", "role2")]
+    if any(roles):
+        told = (role.get("identifier") if isinstance(role, dict) else role for role in roles)
+        ids = [_word(one) or "" for one in told]
+    else:
+        nodes = _objects(relation, "nodes")
+        ids = [identifiers.get(_word(node.get("refid")) or "", "") for node in nodes]
+    if len(ids) != 2 or not all(ids):
+        got = ", ".join(repr(one) for one in ids) or "none"
+        raise RecordError("malformed", f"{kind}: expected two ids, got {got:.200}")
+    return kind, ids[0], ids[1]
 
 
 def _part(infons: Fields) -> str | None:

@@ -1,13 +1,12 @@
 """Read records of mechanisms, JSON objects such as those of SuMe.
 
-SuMe documents no JSON fields. These are read, of several names the first present; others are not:
+SuMe documents no JSON fields. These are read, others are not:
 
-- ``pmid`` (or ``id``): a text or a whole number, also ``"123.0"``, as tables with gaps write it;
+- ``pmid`` (or ``id``): a text or a whole number;
 - ``conclusion``: a text with the markers;
-- ``supporting_set`` (or ``supp_set``, as in BioNLI's release; ``supporting``), optional: a text, or
-  a list of sentences;
-- ``polarity`` (or ``relation``), optional: ``positive`` or ``negative``, also ``pos`` and ``neg``,
-  and with ``activation`` or ``regulation`` after it;
+- ``supporting_set``, optional: a text, or a list of sentences;
+- ``polarity``, optional: ``positive`` or ``negative``, also ``pos`` and ``neg``, and with
+  ``activation`` or ``regulation`` after it;
 - ``regulator_type`` and ``regulated_type``, ``regulator_id`` and ``regulated_id``, optional;
   several ids of one entity are joined as in PubTator.
 
@@ -29,11 +28,7 @@ REGULATED = ("<el>", "<le>")
 MARKER = re.compile("|".join((*REGULATOR, *REGULATED)))
 _MARKED = re.compile(r"<(re|el)>\s*(.*?)\s*<(er|le)>", re.DOTALL)
 
-_ID = ("pmid", "id")
-_SUPPORTING = ("supporting_set", "supp_set", "supporting")
-_POLARITY = ("polarity", "relation")
 _POLARITIES = re.compile(r"(?i)(pos|neg)(?:itive|ative)?(?:[ _-]?(?:activation|regulation))?")
-_WHOLE_FLOAT = re.compile(r"([0-9]+)\.0+", re.ASCII)
 #: Placeholders for a missing id.
 _NO_IDS = frozenset({"", "-", "-1", "None"})
 #: Between several ids: "D007674|D008107", "5290;5291", "1,2", "D003693+D002955"; not in
@@ -150,7 +145,7 @@ def read_mechanism_record(fields: Mapping[str, Any], file: str, line: int) -> Me
         RecordError: A field is missing or of another type, or markers or polarity are malformed.
     """
     if (pmid := record_pmid(fields)) is None:
-        got = " and ".join(repr(fields.get(key)) for key in _ID)
+        got = f"{fields.get('pmid')!r} and {fields.get('id')!r}"
         raise RecordError("malformed", f"pmid, id: expected an id, got {got:.160}")
     supporting = _supporting(fields)
     conclusion = fields[KEY]
@@ -177,41 +172,33 @@ def read_mechanism_record(fields: Mapping[str, Any], file: str, line: int) -> Me
 
 def record_pmid(fields: Mapping[str, Any]) -> str | None:
     """Return the pmid of a record of a mechanism; None where it has none."""
-    pmid = _first(fields, _ID)[1]
-    if isinstance(pmid, (int, float)) and not isinstance(pmid, bool):
-        pmid = str(pmid)
-    if not isinstance(pmid, str) or not pmid.strip():
-        return None
-    whole = _WHOLE_FLOAT.fullmatch(pmid.strip())
-    return whole[1] if whole else pmid.strip()
+    pmid = fields.get("id") if fields.get("pmid") is None else fields["pmid"]
+    if isinstance(pmid, int) and not isinstance(pmid, bool):
+        return str(pmid)
+    return (pmid.strip() or None) if isinstance(pmid, str) else None
 
 
 def _supporting(fields: Mapping[str, Any]) -> str | tuple[str, ...]:
-    key, value = _first(fields, _SUPPORTING)
+    value = fields.get("supporting_set")
     if value is None:
         return ()
     if isinstance(value, str):
         return value
     if isinstance(value, list) and all(isinstance(sentence, str) for sentence in value):
         return tuple(value)
-    raise _type_error(key, "text or a list of sentences", value)
+    raise _type_error("supporting_set", "text or a list of sentences", value)
 
 
 def _polarity(fields: Mapping[str, Any]) -> str | None:
-    key, value = _first(fields, _POLARITY)
+    value = fields.get("polarity")
     if value is None:
         return None
     told = _POLARITIES.fullmatch(value.strip()) if isinstance(value, str) else None
     if told is None:
         raise RecordError(
-            "unknown polarity", f"{key}: expected positive or negative, got {value!r:.80}"
+            "unknown polarity", f"polarity: expected positive or negative, got {value!r:.80}"
         )
     return "positive" if told[1].lower() == "pos" else "negative"
-
-
-def _first(fields: Mapping[str, Any], keys: tuple[str, ...]) -> tuple[str, Any]:
-    """Return the first key with a value, and the value; None where no key has one."""
-    return next(((k, fields[k]) for k in keys if fields.get(k) is not None), (keys[0], None))
 
 
 def _optional(fields: Mapping[str, Any], key: str) -> str | None:

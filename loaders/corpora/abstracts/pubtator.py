@@ -21,7 +21,7 @@ from dataclasses import dataclass, field, replace
 from ...bounds import MAX_RECORD_BYTES, is_whole_number
 from ...errors import RecordError
 from ..files import PaperFile
-from .abstract import AbstractDraft, RawEntity, RawRelation, ReadUnit
+from .abstract import AbstractDraft, ReadUnit
 
 _PASSAGE = re.compile(r"([^|\t]+)\|([ta])\|(.*)", re.DOTALL)
 #: A file is of this format if its first line matches.
@@ -31,40 +31,41 @@ _ENTITY, _RELATION = 6, (4, 5)
 
 
 @dataclass(slots=True)
-class _Block(AbstractDraft):
+class _Block:
     """The lines of one abstract."""
 
+    pmid: str
+    line: int
     passages: dict[str, str] = field(default_factory=dict)
+    rows: list[tuple[int, list[str]]] = field(default_factory=list)
 
-    def add(self, line: int, columns: list[str]) -> None:
-        pmid, *rest = columns
-        if rest and pmid != self.pmid:
-            self.skip("line", "other pmid", f"expected {self.pmid}, got {pmid:.80}", line)
-        elif len(columns) >= _ENTITY or (rest and _is_offset(rest[0])):
-            self._add_entity(line, rest)
-        elif len(columns) in _RELATION:
-            self.relations.append(RawRelation(rest[0], rest[1].strip(), rest[2].strip(), line))
-        else:
-            detail = f"expected 6 columns of an entity or 4 of a relation, got {len(columns)}"
-            self.skip("line", "malformed", detail, line)
-
-    def _add_entity(self, line: int, rest: list[str]) -> None:
-        # Without an identifier there may be no column for it.
-        start, end, text, kind, identifier = (*rest[:5], *[""] * (5 - len(rest)))
-        if not (_is_offset(start) and _is_offset(end)):
-            detail = f"offsets: expected whole numbers, got {start!r:.80} and {end!r:.80}"
-            self.skip("entity", "malformed", detail, line)
-        elif not kind:
-            self.skip("entity", "malformed", "expected a type of entity, got none", line)
-        else:
-            self.entities.append(RawEntity(int(start), int(end), text, kind, identifier, line))
-
-    def read(self) -> ReadUnit:
-        return self.finish(self.passages.get("t", ""), self.passages.get("a", ""))
+    def read(self, file: str) -> ReadUnit:
+        title, body = self.passages.get("t", ""), self.passages.get("a", "")
+        draft = AbstractDraft(self.pmid, file, self.line, title, body)
+        for line, (pmid, *rest) in self.rows:
+            n_columns = len(rest) + 1
+            if rest and pmid != self.pmid:
+                draft.skip("line", "other pmid", f"expected {self.pmid}, got {pmid:.80}", line)
+            elif n_columns >= _ENTITY or (rest and is_whole_number(rest[0])):
+                _read_entity(draft, line, rest)
+            elif n_columns in _RELATION:
+                draft.add_relation(rest[0], rest[1].strip(), rest[2].strip(), line)
+            else:
+                detail = f"expected 6 columns of an entity or 4 of a relation, got {n_columns}"
+                draft.skip("line", "malformed", detail, line)
+        return draft.finish()
 
 
-def _is_offset(text: str) -> bool:
-    return is_whole_number(text.removeprefix("-"))
+def _read_entity(draft: AbstractDraft, line: int, rest: list[str]) -> None:
+    # Without an identifier there may be no column for it.
+    start, end, text, kind, identifier = (*rest[:5], *[""] * (5 - len(rest)))
+    if not (is_whole_number(start) and is_whole_number(end)):
+        detail = f"offsets: expected whole numbers, got {start!r:.80} and {end!r:.80}"
+        draft.skip("entity", "malformed", detail, line)
+    elif not kind:
+        draft.skip("entity", "malformed", "expected a type of entity, got none", line)
+    else:
+        draft.add_entity(int(start), int(end), text, kind, identifier, line)
 
 
 def read_pubtator(
@@ -91,20 +92,19 @@ def read_pubtator(
             pmid, kind, content = passage[1].strip(), passage[2], passage[3]
             if block is None or kind == "t" or pmid != block.pmid:
                 if block is not None:
-                    yield block.read()
-                block = _Block(pmid, file, number)
+                    yield block.read(file)
+                block = _Block(pmid, number)
             if kind in block.passages:
-                block.skip("line", "malformed", "expected one line |a|, got another", number)
+                block.rows.append((number, [text]))
             else:
                 block.passages[kind] = content
         elif block is None:
-            detail = f"expected pmid|t|title, got {text!r:.80}"
-            refused = RecordError("malformed", detail)
-            yield ReadUnit.refused(refused, file, number, None, "line")
+            problem = RecordError("malformed", f"expected pmid|t|title, got {text!r:.80}")
+            yield ReadUnit.refused(problem, file, number, None, "line")
         else:
-            block.add(number, text.split("\t"))
+            block.rows.append((number, text.split("\t")))
     if block is not None:
-        yield block.read()
+        yield block.read(file)
 
 
 def _decode(line: bytes | RecordError) -> str:

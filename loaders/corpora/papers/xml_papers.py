@@ -37,7 +37,6 @@ from html import unescape
 from typing import ClassVar
 from xml.etree.ElementTree import Element
 
-from ..safe_xml import named_character
 from .paper import PaperContent, Section, SplitSentences, collapse, is_back_matter, parse_year
 
 
@@ -314,7 +313,7 @@ def _read_tei(root: Element, split: SplitSentences) -> PaperContent:
     return PaperContent(None, next(filter(None, years), None), None, reader.sections)
 
 
-_REFERENCE = re.compile(r"&(?:(#[0-9]{1,7}|#[xX][0-9a-fA-F]{1,6})|([0-9A-Za-z]+));")
+_REFERENCE = re.compile(r"&#?[0-9A-Za-z]+;")
 
 
 def _read_split(root: Element, _: SplitSentences) -> PaperContent:
@@ -350,12 +349,7 @@ def _read_split_part(part: Element, title: str, sections: list[Section]) -> None
 
 
 def _clean(text: str) -> str:
-    return collapse(_REFERENCE.sub(_character, text) if "&" in text else text)
-
-
-def _character(reference: re.Match[str]) -> str:
-    number, name = reference.groups()
-    return unescape(reference[0]) if number else named_character(name) or reference[0]
+    return collapse(_REFERENCE.sub(lambda found: unescape(found[0]), text))
 
 
 #: The readers of papers in XML by the name of the root element. Each takes the root, and what cuts

@@ -52,8 +52,7 @@ def publish_command(
     The version is first verified and compared with the published ones. After an interruption, run
     the same command again. Log in with "hf auth login", or set HF_TOKEN.
 
-    --all publishes every dataset and metric of this package in order of dependency, and creates a
-    collection of them.
+    --all publishes every metric and dataset of this package, and creates a collection of them.
 
     Args:
         name: Name of a dataset, or folder of a built version.
@@ -132,7 +131,7 @@ def diff_command(
     from ..publishing.diff import show_diff
 
     found = hub.diff(old, new)
-    answer(found.as_json(), as_json, lambda: show_diff(found, max_examples=examples))
+    answer(asdict(found), as_json, lambda: show_diff(found, max_examples=examples))
 
 
 def eval_results_command(
@@ -148,7 +147,7 @@ def eval_results_command(
         benchmark: Published version of the dataset.
         output: Folder for .eval_results/NAME.yaml.
     """
-    from ..publishing.eval_results import eval_results
+    from ..publishing.models import eval_results
 
     found = eval_results(logs, benchmark, output)
     answer(str(found), as_json, lambda: str(found))

@@ -1,40 +1,151 @@
-"""Gets a source file, whole and verified: from a local folder, the cache, the web or the Hub.
+"""Gets source files, whole and verified: from a local folder, the cache or the web.
 
-The lock file in the cache has the hashes of files whose content nobody has published. The first
-file that is read and found to have the published rows and classes is recorded; from then on another
-content is refused.
+The catalogue of source files, ``sources.json``, has their formats, addresses and hashes. The lock
+file in the cache has the hashes of files whose content nobody has published. The first file that is
+read and found to have the published rows and classes is recorded; from then on another content is
+refused.
 """
 
-import gzip
 import json
-import re
-import zlib
-from collections.abc import Sequence
+import os
+from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from functools import cache
+from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
-from ..atomic_write import whole_file
-from ..bounds import MAX_UNPACKED_BYTES
-from ..errors import ChecksumError, DownloadError, NLIHubError, NotDataError, SourceNotFoundError
-from ..hashing import hash_file, identify_file
-from ..json_text import parse_json
-from ..network import check_reachable, download
-from .catalogue import Source, Variant, find_by_content
+from .atomic_write import whole_file
+from .errors import (
+    ChecksumError,
+    DownloadError,
+    NLIHubError,
+    NotDataError,
+    SourceNotFoundError,
+    UnknownNameError,
+)
+from .hashing import git_blob, hash_file
+from .json_text import parse_json
+from .network import download
+from .paths import local_path
 
+#: The environment variable that names another catalogue, as for a mirror inside an organisation.
+ENVIRONMENT_VARIABLE = "NLIHUB_SOURCES"
 LOCK_FILE = "sources.lock.json"
 _PARALLEL = 4
 _HEAD_BYTES = 4096
-_CHUNK_BYTES = 1 << 20
-_HUB_FILE = re.compile(r"https://huggingface\.co/datasets/([^/]+/[^/]+)/resolve/([^/]+)/(.+)")
 HINT = (
     "name a local folder that has the source files (--from FOLDER; in Python data_dir= or folder=)."
 )
 PARTS_HINT = (
     "What does not need it can be built alone: nlihub build NAME --configs C,... --splits S,..."
 )
+
+
+@dataclass(frozen=True)
+class Variant:
+    """One format in which a source is released.
+
+    Attributes:
+        path: Its path in the release.
+        locations: Addresses to download it from, the best first; none if a person must get it. A
+            file of the Hub is ``https://huggingface.co/datasets/ORG/NAME/resolve/REVISION/PATH``.
+        bytes: Its size; None if unknown.
+        sha256: Its hash, 64 hexadecimal digits; None if unknown.
+        git_blob: Its id in git, 40 hexadecimal digits; None if unknown.
+    """
+
+    path: str
+    locations: tuple[str, ...] = ()
+    bytes: int | None = None
+    sha256: str | None = None
+    git_blob: str | None = None
+
+    @property
+    def is_pinned(self) -> bool:
+        """Whether its content is known."""
+        return self.sha256 is not None or self.git_blob is not None
+
+    @property
+    def pin(self) -> str:
+        """The known hash, for a message."""
+        return f"sha256 {self.sha256}" if self.sha256 else f"git blob {self.git_blob}"
+
+    def is_of(self, path: Path, sha256: str) -> bool:
+        """Return whether a file of that sha256 has the pinned hash."""
+        if self.sha256 is not None:
+            return sha256 == self.sha256
+        return git_blob(path.read_bytes()) == self.git_blob
+
+
+@dataclass(frozen=True)
+class Source:
+    """A file that a dataset is made from, in one or more formats of equal content.
+
+    Attributes:
+        dataset: The dataset that it belongs to.
+        name: Its role in that dataset, e.g. ``"train"``.
+        variants: Its formats; the first is preferred.
+        rows: Its number of records, as published; None if records are not counted.
+        instructions: How a person gets it, if no program can.
+    """
+
+    dataset: str
+    name: str
+    variants: tuple[Variant, ...]
+    rows: int | None = None
+    instructions: str | None = None
+
+    @property
+    def paths(self) -> list[str]:
+        """The path of each variant in the release."""
+        return [variant.path for variant in self.variants]
+
+    def how_to_get(self) -> str:
+        """Return how a person can get it, in a sentence or two."""
+        places = [place for variant in self.variants for place in variant.locations]
+        words = [self.instructions] if self.instructions else []
+        words += [f"Download it from {places[0]}."] if places else []
+        return " ".join(words)
+
+
+def list_sources(dataset: str) -> Mapping[str, Source]:
+    """Return the source files of a dataset by name, in the order of the catalogue.
+
+    Raises:
+        UnknownNameError: No sources are recorded for the dataset.
+    """
+    catalogue = _catalogue()
+    if dataset not in catalogue:
+        raise UnknownNameError.of("dataset with sources", dataset, catalogue)
+    return catalogue[dataset]
+
+
+def _catalogue() -> Mapping[str, Mapping[str, Source]]:
+    named = os.environ.get(ENVIRONMENT_VARIABLE)
+    return _read(local_path(named) if named else None)
+
+
+@cache
+def _read(path: Path | None) -> Mapping[str, Mapping[str, Source]]:
+    if path is not None and not path.is_file():
+        raise SourceNotFoundError(f"${ENVIRONMENT_VARIABLE} names {path}, which is not a file.")
+    file = path or files(__package__) / "sources.json"
+    try:
+        recorded: Mapping[str, Any] = json.loads(file.read_text(encoding="utf-8-sig"))
+        return {
+            dataset: {name: _source(dataset, name, **s) for name, s in entry["files"].items()}
+            for dataset, entry in recorded.items()
+        }
+    except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
+        raise NLIHubError(f"{file} is not a catalogue of sources: {error!r}.") from error
+
+
+def _source(dataset: str, name: str, variants: list[dict[str, Any]], **fields: Any) -> Source:
+    read = (Variant(**{**v, "locations": tuple(v.get("locations", ()))}) for v in variants)
+    return Source(dataset, name, tuple(read), **fields)
 
 
 @dataclass(frozen=True)
@@ -90,8 +201,7 @@ class SourceFile:
         Raises:
             ChecksumError: It has changed since it was verified, or another hash is recorded.
         """
-        now = identify_file(self.path, with_git_blob=self.variant.sha256 is None)
-        if now.sha256 != self.sha256:
+        if hash_file(self.path) != self.sha256:
             raise ChecksumError(f"{self.path} was changed while it was read. Try again.")
         if not self.variant.is_pinned:
             record_hash(self.cache_dir, self.key, self.sha256)
@@ -137,15 +247,7 @@ def obtain(source: Source, *, place: Path | None = None, cache_dir: Path) -> Sou
             held = ", ".join(sorted(path.name for path in place.iterdir())[:8])
             problem = f"has no {what}." + f" It holds: {held}." * bool(held)
         raise SourceNotFoundError(f"{place} {problem} {source.how_to_get()} {PARTS_HINT}")
-    variant, path = found
-    if path.suffix == ".gz" and not variant.path.endswith(".gz"):
-        path = unpack(path, cache_dir, variant.bytes)
-        try:
-            return accept_file(source, variant, path, cache_dir)
-        except NLIHubError:
-            path.unlink()  # ours, and nothing that anybody wants
-            raise
-    return accept_file(source, variant, path, cache_dir)
+    return accept_file(source, *found, cache_dir)
 
 
 def obtain_all(
@@ -178,27 +280,19 @@ def accept_file(
 
     Raises:
         NotDataError: It is a web page.
-        ChecksumError: It is another file; says which, where that is known.
+        ChecksumError: It is another file.
     """
     refuse_web_page(path, origin)
-    found = identify_file(path, with_git_blob=variant.sha256 is None)
-    result = SourceFile(source, variant, path, found.bytes, found.sha256, cache_dir)
+    result = SourceFile(source, variant, path, path.stat().st_size, hash_file(path), cache_dir)
     if not variant.is_pinned:
         check_recorded(cache_dir, result.key, result.sha256, path)
-    elif not variant.is_of(found):
+    elif not variant.is_of(path, result.sha256):
         size = f" ({variant.bytes} bytes)" if variant.bytes else ""
-        other = find_by_content(identify_file(path, with_git_blob=True))
-        if other is not None:
-            reason = f"It is {other[1].path} of {other[0].dataset}."
-        elif variant.bytes and found.bytes < variant.bytes:
-            missing = variant.bytes - found.bytes
-            reason = f"It lacks {missing} bytes: it is truncated, or was saved by another program."
-        else:
-            reason = "It was changed, perhaps in its line endings by a program that saved it."
         raise ChecksumError(
             f"{origin or path} is not the pinned {variant.path} of {source.dataset}: it has sha256 "
-            f"{found.sha256} ({found.bytes} bytes), expected {variant.pin}{size}. {reason} "
-            f"{'' if origin else source.how_to_get()}".rstrip()
+            f"{result.sha256} ({result.bytes} bytes), expected {variant.pin}{size}. It is another "
+            "file, is truncated, or was changed, perhaps in its line endings by a program that "
+            f"saved it. {'' if origin else source.how_to_get()}".rstrip()
         )
     return result
 
@@ -231,7 +325,7 @@ def find_local(source: Source, place: Path) -> tuple[Variant, Path] | None:
     """Find a source file in a local place; return its variant and the file, or None.
 
     In a folder it is looked for by its path in the release, by its bare name, and both of these
-    in a sub-folder with the name of the dataset; compressed (``.gz``) too.
+    in a sub-folder with the name of the dataset.
 
     Args:
         source: The source.
@@ -240,70 +334,19 @@ def find_local(source: Source, place: Path) -> tuple[Variant, Path] | None:
     Raises:
         SourceNotFoundError: There is nothing at the place.
     """
+    named = [(variant, Path(variant.path)) for variant in source.variants]
     if place.is_file():
-        for variant in source.variants:
-            if place.name in _names(variant):
-                return variant, place
-        return _find_by_content(source, [place])
+        return next(((variant, place) for variant, path in named if path.name == place.name), None)
     if not place.is_dir():
         raise SourceNotFoundError(
             f"{place} is neither a folder nor a file; expected one with {source.paths[0]}."
         )
     for folder in (place / source.dataset, place):  # its own first: names recur in datasets
-        for variant in source.variants:
-            for path in (variant.path, f"{variant.path}.gz", *_names(variant)):
-                if (folder / path).is_file():
-                    return variant, folder / path
-    return _find_by_content(source, [*place.glob("*"), *place.glob("*/*")])
-
-
-def _find_by_content(source: Source, paths: Sequence[Path]) -> tuple[Variant, Path] | None:
-    """Find a file of the pinned content under another name, as browsers give a second copy."""
-    for variant in source.variants:
-        if not variant.is_pinned:
-            continue
-        suffix = Path(variant.path).suffix
-        for path in sorted(path for path in paths if path.suffix == suffix and path.is_file()):
-            with suppress(OSError):  # a file of others that cannot be read
-                if variant.bytes not in (None, path.stat().st_size):
-                    continue
-                if variant.is_of(identify_file(path, with_git_blob=variant.sha256 is None)):
-                    return variant, path
+        for variant, path in named:
+            for file in (folder / path, folder / path.name):
+                if file.is_file():
+                    return variant, file
     return None
-
-
-def unpack(path: Path, cache_dir: Path, n_bytes: int | None = None) -> Path:
-    """Unpack a ``.gz`` file into the cache, under the hash of its content.
-
-    Args:
-        path: The compressed file.
-        cache_dir: The cache.
-        n_bytes: The size of its content, where it is known.
-
-    Raises:
-        SourceNotFoundError: It is not such a file, or is damaged.
-        NotDataError: It holds more than that, or than ``MAX_UNPACKED_BYTES``.
-    """
-    target = cache_dir / "unpacked" / hash_file(path) / path.stem
-    if target.exists():
-        return target
-    left = most = MAX_UNPACKED_BYTES if n_bytes is None else n_bytes
-    with whole_file(target) as partial:
-        try:
-            with partial.open("wb") as file, gzip.open(path) as packed:
-                while chunk := packed.read(_CHUNK_BYTES):
-                    left -= len(chunk)
-                    if left < 0:
-                        raise NotDataError(f"{path} unpacks to more than {most:,} bytes.")
-                    file.write(chunk)
-        except (OSError, EOFError, zlib.error) as error:
-            raise SourceNotFoundError(f"{path} cannot be unpacked: {error}.") from error
-    return target
-
-
-def _names(variant: Variant) -> tuple[str, str]:
-    name = Path(variant.path).name
-    return name, f"{name}.gz"
 
 
 def is_downloaded(source: Source, cache_dir: Path) -> bool:
@@ -355,9 +398,6 @@ def _target(source: Source, variant: Variant, cache_dir: Path) -> Path:
 def _download_from(
     source: Source, variant: Variant, url: str, target: Path, cache_dir: Path
 ) -> SourceFile:
-    if hub_file := _HUB_FILE.fullmatch(url):
-        path = _download_from_hub(url, *hub_file.groups())
-        return accept_file(source, variant, path, cache_dir, f"{path}, from {url},")
     from filelock import FileLock  # takes long to import
 
     target.parent.mkdir(parents=True, exist_ok=True)
@@ -372,26 +412,6 @@ def _download_from(
         finally:
             part.unlink(missing_ok=True)
     return replace(found, path=target)
-
-
-def _download_from_hub(url: str, repo: str, revision: str, path: str) -> Path:
-    """Return a file of a Hub repository in the cache of the Hub's client, downloaded if needed."""
-    from huggingface_hub import constants, hf_hub_download
-
-    unreachable = None
-    try:
-        check_reachable(url, constants.ENDPOINT)
-    except DownloadError as error:
-        unreachable = error
-    try:
-        file = hf_hub_download(
-            repo, path, repo_type="dataset", revision=revision, local_files_only=bool(unreachable)
-        )
-    except Exception as error:  # the client's errors have no common root over its versions
-        lines = str(error).strip().splitlines() or [repr(error)]
-        message = f"{url} cannot be downloaded: {lines[0].rstrip('.')}."
-        raise unreachable or DownloadError(message) from error
-    return Path(file)
 
 
 def check_recorded(cache_dir: Path, key: str, sha256: str, path: Path) -> bool:

@@ -7,7 +7,6 @@ import os
 import re
 import subprocess
 import sys
-from pathlib import Path
 
 import datasets
 import evaluate
@@ -77,14 +76,15 @@ def test_every_way_to_feed_gives_the_result_of_the_function(name):
     for i in range(6):
         module.add(**{singular.get(key, key): column[i] for key, column in columns.items()})
     assert module.compute(**options) == expected(name)
-    assert list(Path(module.data_dir).glob("*.arrow")) == []
-    module = module_of(name, keep_in_memory=True, **options)
+    module = module_of(name, **options)
     module.add_batch(**columns)
     assert module.compute() == module.compute(**columns) == expected(name)
     with pytest.raises(TypeError, match="Unknown options"):
         module_of(name, threshold=1)
     with pytest.raises(TypeError, match="unexpected keyword"):
         module.compute(**columns, nonsense=1)
+    with pytest.raises(TypeError, match="num_process"):
+        module_of(name, num_process=2)
 
 
 @pytest.mark.parametrize("name", METRICS)
@@ -102,8 +102,8 @@ def test_what_is_refused_leaves_the_module_as_it_was(name):
     module.add_batch(**rest)
     with pytest.raises(MetricInputError):
         module.compute(**OPTIONS[name] | {"confidence_level": 7})
-    assert list(Path(module.data_dir).glob("*.arrow")) == []  # dropped, also after an error
-    with pytest.raises(ValueError, match="call `add` or `add_batch`"):
+    assert len(module) == 0  # dropped, also after an error
+    with pytest.raises(MetricInputError, match="missing"):
         module.compute()
     module.add_batch(**columns)
     assert module.compute(**OPTIONS[name]) == expected(name)
@@ -198,55 +198,6 @@ def test_combine_hands_over_optional_columns_that_are_named():
     assert "|seed:3|" in found["signature"]  # as given at the start
     with pytest.raises(TypeError, match="Unknown columns"):
         module_of("pattern_accuracy", columns=["domains"])
-
-
-def test_a_full_disk_never_leaves_a_part_to_compute_on(tmp_path, monkeypatch):
-    module = module_of("pattern_accuracy", cache_dir=str(tmp_path))
-    columns = COLUMNS["pattern_accuracy"]
-    module.add_batch(**columns)
-
-    def fail(*args, **kwargs):
-        raise OSError("No space left on device")
-
-    monkeypatch.setattr(module.writer, "write_table", fail)
-    with pytest.raises(OSError, match="No space"):
-        module.add_batch(**columns)
-    with pytest.raises(ValueError, match="call `add` or `add_batch`"):
-        module.compute()
-    assert not list(tmp_path.rglob("*.arrow"))
-    module.add_batch(**columns)
-    assert module.compute()["n_samples"] == 6
-
-
-PROCESS = """
-import sys
-from nlihub.metrics import PatternAccuracy
-i = int(sys.argv[1])
-rows = {"predictions": [0, 0, 1, 0, 1, 1], "references": [0, 0, 1, 1, 1, 1]}
-rows["groups"] = list("aabbcc")
-rows = {name: column[3 * i : 3 * i + 3] for name, column in rows.items()}
-metric = PatternAccuracy(num_process=2, process_id=i, experiment_id="two", cache_dir=sys.argv[2])
-result = metric.compute(**rows, thresholds=[0.5, 1.0])
-print(result and result["pattern_accuracy"], result and result["n_samples"])
-"""
-
-
-@pytest.mark.slow
-def test_several_processes(tmp_path):
-    processes = [
-        subprocess.Popen(
-            [sys.executable, "-c", PROCESS, str(i), str(tmp_path)],
-            env=os.environ | WITHOUT_TRANSFORMERS,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-        )
-        for i in range(2)
-    ]
-    answers = [process.communicate(timeout=100) for process in processes]
-    assert [out.strip() for out, _ in answers] == ["[1.0, 0.6666666666666666] 6", "None None"], (
-        answers
-    )
 
 
 @pytest.mark.parametrize("name", METRICS)

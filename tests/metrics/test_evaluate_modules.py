@@ -1,5 +1,6 @@
 """The metrics in evaluate: by path, by class, by name offline, from a Space; every way to feed."""
 
+import ast
 import doctest
 import importlib.util
 import inspect
@@ -7,6 +8,7 @@ import os
 import re
 import subprocess
 import sys
+from collections import Counter
 
 import datasets
 import evaluate
@@ -18,7 +20,7 @@ import yaml
 from command_line import WITHOUT_TRANSFORMERS
 from conftest import ROOT
 from nlihub.metrics import METRICS, functional
-from nlihub.metrics.bundle import BundleError, bundle
+from nlihub.metrics.bundle import bundle
 from nlihub.metrics.functional import MetricInputError
 from nlihub.publishing.metrics import space_files
 
@@ -307,24 +309,14 @@ def test_cards_name_every_option_and_every_result(name):
         assert f"**{word}**" in body, word
 
 
-def test_bundles_refuse_what_they_cannot_join(tmp_path, monkeypatch):
-    package = tmp_path / "fake"
-    package.mkdir()
-    (package / "__init__.py").write_text("")
-    (package / "one.py").write_text('"""One."""\n\nA = C = 1\n')
-    (package / "two.py").write_text('"""Two."""\n\nfrom .one import A\n\nB = A\n')
-    monkeypatch.syspath_prepend(tmp_path)
-    monkeypatch.setattr("nlihub.metrics.bundle._PACKAGE", "fake")
-    namespace = {}
-    exec(bundle("fake.two"), namespace)  # noqa: S102
-    assert namespace["B"] == 1
-    for text, message in (
-        ("from .one import C\n\nA = 2\n", "both define 'A'"),
-        ("from .one import A as B\n", "renames or hides"),
-        ("def f():\n    from .one import A\n", "renames or hides"),
-    ):
-        (package / "two.py").write_text(text)
-        with pytest.raises(BundleError, match=message):
-            bundle("fake.two")
-    with pytest.raises(BundleError, match="no module"):
-        bundle("fake.three")
+@pytest.mark.parametrize("name", METRICS)
+def test_the_modules_of_a_bundle_share_no_name(name):
+    for module in (name, "app"):
+        tree = ast.parse(bundle(f"nlihub.metrics.{name}.{module}"))
+        names = Counter(getattr(node, "name", None) for node in tree.body)
+        assigned = (node for node in tree.body if isinstance(node, ast.Assign | ast.AnnAssign))
+        targets = (getattr(node, "targets", None) or [node.target] for node in assigned)
+        names.update(ast.unparse(target) for some in targets for target in some)
+        assert [name for name, n in names.items() if name is not None and n > 1] == []
+    for file in (ROOT / "metrics").rglob("*.py"):
+        assert not re.search(r"^from (\.|nlihub).* as ", file.read_text(), re.MULTILINE)

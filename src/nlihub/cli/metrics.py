@@ -12,13 +12,12 @@ from cyclopts.validators import Number
 
 from ..builders.core.options import Names, read_by
 from ..loaders.errors import UsageError
-from .options import Dataset, File, From, Input, Json, answer, plural, tell
+from .options import Dataset, File, From, Input, Json, Labels, answer, plural, tell
 
 if TYPE_CHECKING:
     from ..baselines.evaluation.errors import ErrorsSample
 
 _MAX_KINDS = 12
-Labels = Annotated[Names, Parameter(metavar="L,...")]
 
 
 def _parse_numbers(text: str) -> list[float]:

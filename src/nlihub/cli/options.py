@@ -41,6 +41,10 @@ Output = Annotated[
     Parameter(alias="-o", metavar="FOLDER", help="Build into FOLDER/NAME."),
 ]
 File = Annotated[Path, Parameter(name="--output", alias="-o", metavar="FILE")]
+Labels = Annotated[Names, Parameter(metavar="L,...")]
+Repository = Annotated[str, Parameter(metavar="ORG/NAME")]
+#: A published version.
+Version = Annotated[str, Parameter(metavar="ORG/NAME@X.Y.Z")]
 NumProc = Annotated[PositiveInt, Parameter(help="Number of processes.")]
 
 

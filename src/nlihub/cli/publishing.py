@@ -10,15 +10,11 @@ from cyclopts import Parameter
 from cyclopts.types import NonNegativeInt
 
 from ..loaders.errors import UsageError
-from .options import Dataset, Input, Json, Part, answer, plural, tell
+from .options import Dataset, Input, Json, Part, Repository, Version, answer, plural, tell
 
 if TYPE_CHECKING:
     from ..publishing.plan import Plan
     from ..publishing.publish_all import PublishingSummary
-
-Repository = Annotated[str, Parameter(metavar="ORG/NAME")]
-#: A published version.
-Version = Annotated[str, Parameter(metavar="ORG/NAME@X.Y.Z")]
 
 
 @Parameter(name="*")

@@ -175,8 +175,8 @@ def plot_categories(
 
     Source: SpaceNLI, Figure 5.
     """
-    check_results(results, "by_category", "thresholds")
-    tables = {name: result["by_category"] for name, result in results.items()}
+    check_results(results, "thresholds")
+    tables = _tables_of(results, "category")
     places = {}
     for name, result in results.items():
         thresholds = as_list(result["thresholds"])
@@ -239,7 +239,7 @@ def plot_breakdown(
 
     Args:
         results: Results by name of the system, 1 to 7, with the breakdowns ``by``: scores by name
-            of the column and by value; or with ``by_domain``.
+            of the column and by value.
         by: Name of the breakdown; None takes the only one.
         score: ``accuracy`` or ``macro_f1``.
 
@@ -254,15 +254,8 @@ def plot_breakdown(
     if score not in _SCORES:
         raise MetricInputError([f"score: {score!r}; expected {' or '.join(_SCORES)}."])
     by = by or _only_breakdown(results)
-    tables = {name: _columns_of(result).get(by) for name, result in results.items()}
+    chosen = _tables_of(results, by)
     problems = [
-        f"{name}: no breakdown by {by}; the result has {_listed(results[name])}. Score its "
-        f"predictions with --by {by}."
-        for name, table in tables.items()
-        if table is None
-    ]
-    chosen = {name: table for name, table in tables.items() if table is not None}
-    problems += [
         f"{name}: the breakdown by {by} has no {score}; its scores are {', '.join(scores)}."
         for name, table in chosen.items()
         for scores in list(table.values())[:1]
@@ -286,17 +279,23 @@ def plot_breakdown(
     )
 
 
-def _columns_of(result: Mapping[str, Any]) -> dict[str, Mapping[str, Any]]:
-    domains = {"domain": result["by_domain"]} if "by_domain" in result else {}
-    return domains | dict(result.get("by", {}))
-
-
-def _listed(result: Mapping[str, Any]) -> str:
-    return ", ".join(f"by {name}" for name in _columns_of(result)) or "none"
+def _tables_of(
+    results: Mapping[str, Mapping[str, Any]], by: str
+) -> dict[str, Mapping[Any, Mapping[str, Any]]]:
+    """Return the breakdown by a column of each result."""
+    problems = [
+        f"{name}: no breakdown by {by}; the result has {', '.join(result.get('by', [])) or 'none'}."
+        f" Score its predictions with --by {by}."
+        for name, result in results.items()
+        if by not in result.get("by", {})
+    ]
+    if problems:
+        raise MetricInputError(problems)
+    return {name: result["by"][by] for name, result in results.items()}
 
 
 def _only_breakdown(results: Mapping[str, Mapping[str, Any]]) -> str:
-    names = list(dict.fromkeys(by for result in results.values() for by in _columns_of(result)))
+    names = list(dict.fromkeys(by for result in results.values() for by in result.get("by", ())))
     if not names:
         step = "Score the predictions with --by COLUMN."
         raise MetricInputError([f"{', '.join(results)}: the results have no breakdown. {step}"])

@@ -396,7 +396,7 @@ def test_a_fresh_sample_is_scored_like_a_dataset(tmp_path, ending):
     assert found["dataset"]["name"] == path.name
     assert list(found["metrics"]) == ["nli_report", "pattern_accuracy"]
     assert found["metrics"]["pattern_accuracy"]["pattern_accuracy"] == [1.0] * 5
-    assert len(found["metrics"]["pattern_accuracy"]["by_category"]) == 4
+    assert len(found["metrics"]["pattern_accuracy"]["by"]["category"]) == 4
     with pytest.raises(UsageError, match="has no config, split or sources"):
         nlihub.score(names, str(path), split="test")
 

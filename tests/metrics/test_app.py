@@ -67,14 +67,14 @@ def test_scores_are_broken_down_by_columns_of_the_file(name, tmp_path):
     result, _, files = scored(spec, tmp_path / "years.csv", texts)
     whole = result["by"]["year"]["2020"]
     assert whole["confidence_intervals"]["accuracy"] == result["confidence_intervals"]["accuracy"]
-    table = spec.breakdowns(result)[f"Broken down by {first}+year"]
+    table = spec.breakdowns(result)[f"By {first}+year"]
     assert table[0][:2] == [f"{first}+year", "samples" if name == "nli_report" else "patterns"]
     at = table[0].index("accuracy")
     assert table[0][at + 1 : at + 3] == ["accuracy from", "accuracy to"]
     parts = result["by"][f"{first}+year"]
     assert [row[0] for row in table[1:]] == list(parts)
     assert [row[at] for row in table[1:]] == [part["accuracy"] for part in parts.values()]
-    assert f"{name}_broken_down_by_year.csv" in {file.name for file in files}
+    assert f"{name}_by_year.csv" in {file.name for file in files}
     texts = [text.replace("year", "yaer") for text in texts]
     with pytest.raises(MetricInputError, match="by yaer: there is no column 'yaer' in data; it"):
         scored(spec, tmp_path / "years.csv", texts)

@@ -130,7 +130,7 @@ def test_class_labels_of_a_dataset_survive_batches():
     module = module_of("nli_report")
     direct = module.compute(**named)
     assert list(direct["per_class"]) == ["no", "yes"]
-    assert list(direct["by_domain"]) == ["x", "y"]
+    assert list(direct["by"]["domain"]) == ["x", "y"]
     module.add_batch(**named)
     assert module.compute() == direct
     # A class has another number in another batch: the name counts.
@@ -195,7 +195,7 @@ def test_combine_hands_over_optional_columns_that_are_named():
     module = module_of("pattern_accuracy", columns=["categories"], seed=3, confidence_level=0.9)
     combined = evaluate.combine([module])
     combined.add_batch(**columns)
-    assert list(combined.compute()["by_category"]) == [1, 2]
+    assert list(combined.compute()["by"]["category"]) == [1, 2]
     found = module.compute(**columns, other_predictions=[0] * 6)
     assert "|seed:3|" in found["signature"]  # as given at the start
     with pytest.raises(TypeError, match="Unknown columns"):

@@ -72,7 +72,7 @@ def test_keys_of_thresholds_intervals_and_comparisons():
             assert low <= flat[score] <= high
             assert f"comparison/{score}/interval/low" in flat
             assert f"comparison/{score}/p_value" in flat
-        assert flat["by_category/2/pattern_accuracy/1.0"] == 0.5
+        assert flat["by/category/2/pattern_accuracy/1.0"] == 0.5
         assert not [key for key in flat if key.startswith(("groups/", "curve/"))]
 
 

@@ -305,8 +305,8 @@ def test_ids_that_are_classes_are_shown_by_name():
         "c", datasets.ClassLabel(names=["first", "second"])
     )
     found = pattern_accuracy("p", "r", "g", categories="c", data=dataset)
-    assert list(found["by_category"]) == ["first", "second"]
-    assert found["by_category"]["second"]["n_samples"] == 1
+    assert list(found["by"]["category"]) == ["first", "second"]
+    assert found["by"]["category"]["second"]["n_samples"] == 1
     features = dataset.features
     nameless = datasets.Dataset.from_dict(TABLE | {"c": [1, -1, 0, 0]}, features=features)
     with pytest.raises(MetricInputError, match=r"categories: no class in 1 of 4 rows: 1 \(-1\)"):

@@ -95,6 +95,6 @@ def test_many_labels_and_domains_need_no_large_tables():
         confidence_level=0.9,
         n_resamples=2,
     )
-    assert len(found["by_domain"]) == 2000
+    assert len(found["by"]["domain"]) == 2000
     """
     assert growth_of_peak(setup, code) < 200e6

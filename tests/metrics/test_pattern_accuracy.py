@@ -95,15 +95,15 @@ def test_categories_and_groups():
         labels=["entailment", "neutral", "contradiction"],
         per_group=True,
     )
-    assert list(result["by_category"]) == ["directional", "projective"]
-    assert result["by_category"]["directional"] == {
+    assert list(result["by"]["category"]) == ["directional", "projective"]
+    assert result["by"]["category"]["directional"] == {
         "pattern_accuracy": [1.0, 0.0],
         "accuracy": 0.5,
         "area_under_curve": 0.5,
         "n_groups": 1,
         "n_samples": 4,
     }
-    assert result["by_category"]["projective"]["pattern_accuracy"] == [1.0, 1.0]
+    assert result["by"]["category"]["projective"]["pattern_accuracy"] == [1.0, 1.0]
     assert result["groups"] == {
         "group": ["a-2", "b-1", "b-10"],
         "reference": ["neutral", "entailment", "contradiction"],
@@ -128,7 +128,7 @@ def test_a_pattern_with_two_gold_labels_is_refused():
     for groups in ([5, 6, 5, 6], [10**12, 7, 10**12, 7]):
         with pytest.raises(MetricInputError, match="in 1 of 2 groups"):
             pattern_accuracy([0, 0, 0, 0], [0, 0, 1, 0], groups)
-        with pytest.raises(MetricInputError, match=r"categories: .*row 0: a, row 2: b"):
+        with pytest.raises(MetricInputError, match=r"by category: .*row 0: a, row 2: b"):
             pattern_accuracy([0] * 4, [0] * 4, groups, categories=["a", "a", "b", "a"])
 
 

@@ -87,7 +87,7 @@ def test_bars_by_category():
     axes = plot_categories(SYSTEMS).axes[0]
     assert [label.get_text() for label in axes.get_xticklabels()] == ["down", "up to"]
     heights = [[bar.get_height() for bar in bars] for bars in axes.containers]
-    by_category = SYSTEMS["first"]["by_category"].values()
+    by_category = SYSTEMS["first"]["by"]["category"].values()
     assert heights[0] == [100 * scores["accuracy"] for scores in by_category]
     assert heights[1] == [100 * scores["pattern_accuracy"][1] for scores in by_category]
     assert "0.95" in axes.get_ylabel()
@@ -211,7 +211,7 @@ def test_a_breakdown_by_any_column_with_its_intervals():
     assert len(plot_breakdown(systems).axes[0].collections) == 4  # too few groups
     axes = plot_breakdown(systems, score="macro_f1").axes[0]
     assert _heights(axes)[0] == [37.5, 25, 12.5] and not axes.collections
-    domains = {"a": {"by_domain": {"acl": {"accuracy": 0.5}}}}
+    domains = {"a": {"by": {"domain": {"acl": {"accuracy": 0.5}}}}}
     assert _heights(plot_breakdown(domains, by="domain").axes[0]) == [[50]]
 
 
@@ -240,7 +240,7 @@ FOUND = {"a": breakdown(0.5, other={str(i): {"accuracy": 0.5} for i in range(41)
     ("draw", "message"),
     [
         (lambda: plot_breakdown(FOUND), "breakdowns by category, other; choose one"),
-        (lambda: plot_breakdown(FOUND, by="domain"), r"result has by category, by other.*--by"),
+        (lambda: plot_breakdown(FOUND, by="domain"), r"result has category, other.*--by"),
         (lambda: plot_breakdown(FOUND, by="other"), "41 values of other; bars show at most 40"),
         (lambda: plot_breakdown(FOUND, by="category", score="f1"), "expected accuracy or macro_f1"),
         (lambda: plot_breakdown(FOUND, by="other", score="macro_f1"), "its scores are accuracy"),
@@ -251,7 +251,7 @@ FOUND = {"a": breakdown(0.5, other={str(i): {"accuracy": 0.5} for i in range(41)
             "8 systems; expected 1 to",
         ),
         (lambda: plot_consistency({}), "0 systems"),
-        (lambda: plot_categories({"a": pattern_accuracy([0], [0], [0])}), "has no 'by_category'"),
+        (lambda: plot_categories({"a": {"thresholds": 1.0}}), "no breakdown by category"),
         (lambda: save_figure(plot_pattern_accuracy(SYSTEMS), "x.gif"), "a file that ends in"),
     ],
 )

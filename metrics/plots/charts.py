@@ -3,7 +3,6 @@
 ``save_figure`` writes a picture.
 """
 
-import textwrap
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -23,7 +22,6 @@ from .figures import (
 )
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 #: What no system can exceed.
@@ -32,13 +30,11 @@ _BOUND_COLOR = "#888888"
 #: Categories of BioNLI in the order of its Table 5; others come first, sorted.
 _BIONLI = ("positive", "SEN", "SEP", "SRE", "SREO", "VNeg", "SN", "LPR", "GEN-ND", "GEN")
 
-#: Maximum number of values that bars can show side by side.
+#: Maximum number of values that bars can show.
 N_VALUES = 40
 
-#: Inches of a page with margins, turned on its side.
-_PAGE = 9.0
-
-_INTERVAL: dict[str, Any] = {"ecolor": "#222222", "elinewidth": 1, "capsize": 2}
+#: In a grey that is visible on bars of every colour.
+_INTERVAL: dict[str, Any] = {"ecolor": "#777777", "elinewidth": 1.2, "capsize": 2}
 
 #: What a score of ``plot_breakdown`` is called on the axis.
 _SCORES = {"accuracy": "Accuracy", "macro_f1": "Macro-F1"}
@@ -114,19 +110,16 @@ def _plot_larger_side(results: Mapping[str, Mapping[str, Any]], start: float) ->
                 "results on the same groups."
             ]
         )
-    bound, *names = (
-        f"{name} ({100 * scores['area_under_curve']:.1f})"
-        for name, scores in [("a perfect system", perfect), *found.items()]
-    )
-    curves = [result["curve"] for result in found.values()]
+    curves = [("a perfect system", perfect), *found.items()]
     return _plot_curves(
-        {bound: perfect["curve"], **dict(zip(names, curves, strict=True))},
+        {f"{name} ({100 * r['area_under_curve']:.1f})": r["curve"] for name, r in curves},
         "consistency",
         start,
         x_label="Share of a group that is right and of one label, at least (%)",
         y_label="Groups (%)",
         title="System (mean, %)",
-        bound=bound,
+        colors=(_BOUND_COLOR, *COLORS),
+        lines=("-", *LINES),
     )
 
 
@@ -138,15 +131,12 @@ def _plot_curves(
     x_label: str,
     y_label: str,
     title: str,
-    bound: str | None = None,
+    colors: Sequence[str] = COLORS,
+    lines: Sequence[Any] = LINES,
 ) -> "Figure":
-    """Draw curves by name; ``bound`` names one that is not a system's, which is grey."""
-    systems = [name for name in curves if name != bound]
-    styles = dict(zip(systems, zip(COLORS, LINES, strict=True), strict=False))
     highest = 1.0
     with new_figure() as (figure, axes):
-        for name, curve in curves.items():
-            color, line = styles.get(name, (_BOUND_COLOR, "-"))
+        for (name, curve), color, line in zip(curves.items(), colors, lines, strict=False):
             x = [100 * threshold for threshold in curve["thresholds"]]
             y = [100 * share for share in curve[score]]
             # Between two thresholds the share is that of the upper one.
@@ -177,18 +167,18 @@ def plot_categories(
     """
     check_results(results, "thresholds")
     tables = _tables_of(results, "category")
-    places = {}
+    solved = {}
     for name, result in results.items():
         thresholds = as_list(result["thresholds"])
         wanted = threshold or (thresholds[0] if len(thresholds) == 1 else 0.95)
         if wanted not in thresholds:
             message = f"{name}: has the thresholds {thresholds}; expected {wanted:g}."
             raise MetricInputError([message])
-        places[name] = thresholds.index(wanted)
-    solved = {
-        name: {c: as_list(scores["pattern_accuracy"])[places[name]] for c, scores in table.items()}
-        for name, table in tables.items()
-    }
+        place = thresholds.index(wanted)
+        solved[name] = {
+            category: as_list(scores["pattern_accuracy"])[place]
+            for category, scores in tables[name].items()
+        }
     return _plot_bars(
         solved,
         "categories",
@@ -224,12 +214,11 @@ def plot_recall(results: Mapping[str, Mapping[str, Any]]) -> "Figure":
     found = list(dict.fromkeys(category for table in tables.values() for category in table))
     order = [c for c in found if c not in _BIONLI] + [c for c in _BIONLI if c in found]
     # Recall of few samples says little, so their number is shown where systems agree on it.
-    notes = []
+    names = {}
     for category in order:
         numbers = {t[category]["n_samples"] for t in tables.values() if category in t}
-        notes.append(f"n={min(numbers):,}" if len(numbers) == 1 else "")
-    recalls = _score_of(tables, "recall")
-    return _plot_bars(recalls, "categories", "Recall (%)", values=order, notes=notes)
+        names[category] = f"{category} (n={min(numbers):,})" if len(numbers) == 1 else category
+    return _plot_bars(_score_of(tables, "recall"), "categories", "Recall (%)", names=names)
 
 
 def plot_breakdown(
@@ -274,7 +263,7 @@ def plot_breakdown(
         _score_of(chosen, score),
         f"values of {by}",
         f"{_SCORES[score]} (%)",
-        x_label=by.replace("_", " "),
+        value_label=by.replace("_", " "),
         ends=ends,
     )
 
@@ -314,30 +303,22 @@ def plot_possible_perturbations(
         published: The same in the paper, as far as it says, beside ours; None leaves it out.
 
     Raises:
-        MetricInputError: There are no shares, or one is not from 0 to 1.
+        MetricInputError: There are no shares.
         MissingLibraryError: matplotlib is not installed.
 
     Source: BioNLI, section 3.4 and Figure 1.
     """
-    series = {"this build": shares} | ({"paper": published} if published else {})
-    problems = [
-        f"{name}: the share of {n} is {share}; expected 0 to 1."
-        for name, each in series.items()
-        for n, share in each.items()
-        if not 0 <= share <= 1
-    ]
     if not shares:
-        problems.append("shares: empty; expected a share for each number of perturbations.")
-    if problems:
-        raise MetricInputError(problems)
+        raise MetricInputError(["shares: empty; expected one for each number of perturbations."])
+    series = {"this build": shares} | ({"paper": published} if published else {})
     known = {n for each in series.values() for n in each}
     return _plot_bars(
         series,
         "numbers",
         "Mechanisms (%)",
-        values=range(min(known), max(known) + 1),
-        x_label="Kinds of perturbation that are possible",
-        shows_heights=True,
+        names={n: str(n) for n in range(min(known), max(known) + 1)},
+        value_label="Kinds of perturbation that are possible",
+        shows_lengths=True,
     )
 
 
@@ -393,77 +374,60 @@ def _name_of(one: Mapping[str, Any]) -> str:
 def _plot_bars(
     series: Mapping[str, Mapping[Any, float]],
     what: str,
-    y_label: str,
+    label: str,
     *,
-    values: Sequence[Any] = (),
-    notes: Sequence[str] = (),
-    x_label: str = "",
+    names: Mapping[Any, str] | None = None,
+    value_label: str = "",
     behind: Mapping[str, Mapping[Any, float]] | None = None,
     ends: Mapping[str, Mapping[Any, Sequence[float] | None]] | None = None,
-    shows_heights: bool = False,
+    shows_lengths: bool = False,
 ) -> "Figure":
-    """Draw the bars of systems side by side over each value.
+    """Draw the bars of systems, from left to right, one below another for each value.
 
     Args:
-        series: Height of a bar by system and value, from 0 to 1; some values may have no bar.
+        series: Length of a bar by system and value, from 0 to 1; some values may have no bar.
         what: What the values are, in the plural.
-        y_label: What the heights are.
-        values: All values, in the order of the axis; none takes their order in the series.
-        notes: A text under each value.
-        x_label: What the values are, on the axis.
-        behind: Heights of lighter bars behind these.
+        label: What the lengths are.
+        names: Name of each value, in the order of the axis; None takes the order in the series.
+        value_label: What the values are, on the axis.
+        behind: Lengths of lighter bars behind these.
         ends: Ends of an interval by system and value; None for no interval.
-        shows_heights: Whether to write the heights, in percent, above the bars.
+        shows_lengths: Whether to write the lengths, in percent, beside the bars.
 
     Raises:
         MetricInputError: There are more values than bars can show.
     """
-    values = values or list(dict.fromkeys(value for each in series.values() for value in each))
-    if len(values) > N_VALUES:
-        message = f"{len(values)} {what}; bars show at most {N_VALUES}. Choose a column with fewer."
+    if names is None:
+        names = {value: str(value).replace("_", " ") for each in series.values() for value in each}
+    if len(names) > N_VALUES:
+        message = f"{len(names)} {what}; bars show at most {N_VALUES}. Choose a column with fewer."
         raise MetricInputError([message])
-    names = [
-        textwrap.fill(str(value).replace("_", " "), 14, break_long_words=False) for value in values
-    ]
-    lines = [line for name in names for line in name.splitlines()] + list(notes)
-    of_name = 0.075 * max([len(line) for line in lines] + [5] * shows_heights) + 0.1
-    # Names side by side would make a picture wider than a page.
-    is_upright = len(values) * of_name > _PAGE
-    if is_upright:
-        names, of_name = [name.replace("\n", " ") for name in names], 0.2
-    if notes:
-        names = [f"{name}\n{note}".rstrip() for name, note in zip(names, notes, strict=True)]
-    of_bars = 0.13 * len(series) + 0.1
     bar = 0.8 / len(series)
-    with new_figure(max(5.5, 0.9 + len(values) * max(of_name, of_bars))) as (figure, axes):
-        for place, (name, heights) in enumerate(series.items()):
-            present = [i for i, value in enumerate(values) if value in heights]
-            x = [i + (place - (len(series) - 1) / 2) * bar for i in present]
-            style: dict[str, Any] = {"width": 0.9 * bar, "edgecolor": "white"}
+    height = 0.8 + len(names) * (0.13 * len(series) + 0.1)
+    with new_figure(height=height) as (figure, axes):
+        for place, (system, lengths) in enumerate(series.items()):
+            present = [(i, value) for i, value in enumerate(names) if value in lengths]
+            at = [i + (place - (len(series) - 1) / 2) * bar for i, _ in present]
+            style: dict[str, Any] = {"height": 0.9 * bar, "edgecolor": "white"}
             if behind is not None:
-                y = [100 * behind[name][values[i]] for i in present]
-                axes.bar(x, y, color=lighten(COLORS[place]), **style)
-            style |= {"color": COLORS[place], "hatch": HATCHES[place], "label": str(name)}
-            y = [100 * heights[values[i]] for i in present]
-            bars = axes.bar(x, y, **style)
-            if shows_heights:
-                axes.bar_label(bars, fmt="%.1f", fontsize=7, padding=1)
-            for i, middle, height in zip(present, x, y, strict=True):
-                if ends and (interval := ends[name][values[i]]):
-                    _draw_interval(axes, middle, height, *interval)
-        axes.set_xticks(range(len(values)), names, rotation=90 if is_upright else 0)
-        axes.grid(axis="x", visible=False)
-        axes.set(xlabel=x_label, ylabel=y_label)
-        if shows_heights:
-            axes.margins(y=0.1)
+                x = [100 * behind[system][value] for _, value in present]
+                axes.barh(at, x, color=lighten(COLORS[place]), **style)
+            style |= {"color": COLORS[place], "hatch": HATCHES[place], "label": str(system)}
+            x = [100 * lengths[value] for _, value in present]
+            bars = axes.barh(at, x, **style)
+            if shows_lengths:
+                axes.bar_label(bars, fmt="%.1f", fontsize=7, padding=2)
+            for (_, value), y, length in zip(present, at, x, strict=True):
+                if ends and (interval := ends[system][value]):
+                    low, high = interval
+                    error = [[max(0.0, length - 100 * low)], [max(0.0, 100 * high - length)]]
+                    axes.errorbar([length], [y], xerr=error, fmt="none", **_INTERVAL)
+        axes.set_yticks(range(len(names)), list(names.values()))
+        axes.invert_yaxis()
+        axes.grid(axis="y", visible=False)
+        axes.set(xlabel=label, ylabel=value_label)
+        if shows_lengths:
+            axes.margins(x=0.1)
         else:
-            axes.set_ylim(0, 100)
+            axes.set_xlim(0, 100)
         return with_legend_above(figure)
-
-
-def _draw_interval(axes: "Axes", x: float, height: float, low: float, high: float) -> None:
-    from matplotlib.patheffects import withStroke
-
-    halo = [withStroke(linewidth=2.2, foreground="white")]  # visible on black bars too
-    error = [[max(0.0, height - 100 * low)], [max(0.0, 100 * high - height)]]  # but for rounding
-    axes.errorbar([x], [height], error, fmt="none", path_effects=halo, **_INTERVAL)

@@ -4,7 +4,6 @@
 """
 
 import math
-import textwrap
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -164,14 +163,8 @@ def _draw_patterns(
         systems: Names of the systems.
     """
     row = min(_ROW, max(_THIN_ROW, _ROWS / len(groups)))
-    # Long names of several systems stand upright, on two lines or three.
-    upright = len(systems) > 1 and max(map(len, systems)) > 8
-    names = [textwrap.fill(name, 20) for name in systems] if upright else systems
-    longest = max(len(line) for name in names for line in name.splitlines())
-    column = 0.38 if upright else max(0.6, 0.085 * longest)
-    above = 0.075 * longest if upright else 0.25
-    width = max(3.4, 3.0 + column * len(systems))
-    with new_figure(width, height=row * len(groups) + above + 0.45) as (figure, axes):
+    height = row * len(groups) + 0.075 * max(map(len, systems)) + 0.45
+    with new_figure(3.0 + 0.4 * len(systems), height) as (figure, axes):
         edges = np.arange(len(groups) + 1) - 0.5, np.arange(len(systems) + 1) - 0.5
         # A mesh stays sharp in SVG and PDF, where an image would be blurred.
         drawn = axes.pcolormesh(edges[1], edges[0], values, cmap=shades(), vmin=0, vmax=100)
@@ -194,7 +187,7 @@ def _draw_patterns(
                 axes.axhline(start - 0.5, color="black", lw=0.8)
         axes.set_yticks(named, [str(groups[i]) for i in named], fontsize=6)
         axes.yaxis.tick_right()
-        axes.set_xticks(range(len(systems)), names, fontsize=8, rotation=90 if upright else 0)
+        axes.set_xticks(range(len(systems)), systems, fontsize=8, rotation=90)
         axes.xaxis.tick_top()
         axes.set_ylim(len(groups) - 0.5, -0.5)
         axes.grid(visible=False)

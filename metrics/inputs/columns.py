@@ -155,7 +155,7 @@ def column_names(data: Any) -> list[Any]:
         return list(data.columns)
     raise UnreadableError(
         f"data is a {type(data).__name__}; expected a Dataset (one split), an Arrow table, "
-        "a data frame or a mapping of columns"
+        "a data frame or a mapping of columns by name"
     )
 
 

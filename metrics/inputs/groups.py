@@ -187,13 +187,6 @@ def read_breakdowns(
             "by={'NAME': column}."
         )
         return {}
-    lost = [name for name, column in given.items() if isinstance(column, str)]
-    if data is None and lost:
-        problems.add(
-            f"by: {lost[0]!r} names a column, and there is no data; expected data=, or a mapping: "
-            "by={'NAME': column}."
-        )
-        return {}
     found = {}
     for name, column in given.items():
         try:

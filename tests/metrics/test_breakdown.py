@@ -72,8 +72,8 @@ def test_a_column_may_have_a_plus_and_another_name():
 @pytest.mark.parametrize(
     ("by", "message"),
     [
-        ("kind", "by: 'kind' names a column, and there is no data"),
-        (["a", "b"], "by: 'a' names a column, and there is no data"),
+        ("kind", "by kind: data is a NoneType; expected"),
+        (["a", "b"], "by a: data is a NoneType; expected"),
         ([1, 2], "by: is a list; expected names of columns of data, or a mapping"),
         (np.array([1, 2]), "by: is a ndarray"),
         ({1: [1, 2]}, "by: is a dict"),

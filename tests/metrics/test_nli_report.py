@@ -17,10 +17,8 @@ def test_an_absent_class_counts_0_and_the_signature_says_so():
 def test_the_label_set_has_to_be_named():
     with pytest.raises(MetricInputError, match="labels: missing"):
         nli_report([0, 1], [0, 1])
-    with pytest.raises(MetricInputError, match="are not all strings"):
-        nli_report([0, 1], [0, 1], labels=[0, 1])
-    for labels in (["a"], ["a", "a"], "ab", 7):
-        with pytest.raises(MetricInputError, match="labels"):
+    for labels in ([0, 1], ["a"], ["a", "a"], "ab", 7):
+        with pytest.raises(MetricInputError, match="expected a list of 2 to 1,000 different names"):
             nli_report([0, 0], [0, 0], labels=labels)
 
 

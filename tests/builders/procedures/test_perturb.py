@@ -18,20 +18,22 @@ from nlihub.builders.procedures.abstracts.perturb import (
     SwapPositions,
     make_strategies,
 )
+from nlihub.builders.procedures.abstracts.perturb.entities import (
+    MAY_BE_SAME,
+    MAY_HOLD,
+    MUTUAL,
+    NO_TYPE,
+    SAME_NAME,
+    UNDIRECTED,
+    may_be_same,
+)
 from nlihub.builders.procedures.abstracts.perturb.names import (
     UNFIT,
     TextEdit,
     find_places,
     uncapitalize_name,
 )
-from nlihub.builders.procedures.abstracts.perturb.negate import POSSIBLE
-from nlihub.builders.procedures.abstracts.perturb.replace_entities import (
-    MAY_BE_SAME,
-    MAY_HOLD,
-    NO_TYPE,
-    may_be_same,
-)
-from nlihub.builders.procedures.abstracts.perturb.reverse_polarity import UNFIT_TERM
+from nlihub.builders.procedures.abstracts.perturb.predicates import POSSIBLE, UNFIT_TERM
 from nlihub.builders.procedures.abstracts.perturb.strategy import (
     BROKEN_MARKERS,
     DENIED,
@@ -44,7 +46,6 @@ from nlihub.builders.procedures.abstracts.perturb.strategy import (
     perturb_mechanism,
     perturb_mechanism_all,
 )
-from nlihub.builders.procedures.abstracts.perturb.swap_entities import MUTUAL, SAME_NAME, UNDIRECTED
 from nlihub.builders.procedures.abstracts.perturb.swap_number import (
     BOUND,
     DOSE,

@@ -19,7 +19,7 @@ from functools import cache
 from importlib.resources import files
 from typing import Any
 
-from ..mechanisms.find import UNDIRECTED_STEMS
+from ..mechanisms.mechanism import ROLES
 from .names import WORDS, MarkedSentence
 
 #: Our own list of what biomedical entities do to one another.
@@ -32,7 +32,7 @@ _REACH = 100
 _WORD = (
     r"(?!(?:with|as|than|like|unlike|along|alongside|after|following|when|whenever|while|whereas"
     r"|and|both|or|versus|between|together|that|which|by|is|are|was|were)\b"
-    rf"|(?:{'|'.join(UNDIRECTED_STEMS)})\w*)[\w-]+"
+    rf"|(?:{'|'.join(ROLES['without_direction'])})\w*)[\w-]+"
 )
 _REST = rf"(?: {_WORD}){{0,6}} "
 _MODALS, _SUBJECTS = "|".join(WORDS["modals"]), "|".join(WORDS["subjects"])

@@ -365,7 +365,7 @@ def may_be_same(one: str, other: str, text: str) -> bool:
     """
     if _are_alike(*sorted((one, other))):
         return True
-    return any(_IN_BRACKETS.fullmatch(between) for between in _between(one, other, text))
+    return any(map(_IN_BRACKETS.fullmatch, _between(one, other, text)))
 
 
 @lru_cache(maxsize=1 << 15)

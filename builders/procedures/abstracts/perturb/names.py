@@ -69,8 +69,8 @@ class MarkedSentence:
     @property
     def in_order(self) -> tuple[EntityPlace, EntityPlace]:
         """Return the two places in the order of the sentence."""
-        first, second = sorted((self.regulator, self.regulated), key=lambda place: place.start)
-        return first, second
+        one, other = self.regulator, self.regulated
+        return (one, other) if one.start <= other.start else (other, one)
 
     @property
     def names(self) -> tuple[str, str]:
@@ -161,8 +161,8 @@ def _mask(text: str, spans: Iterable[tuple[int, int]]) -> str:
 
 def mask_names(text: str, names: Iterable[str]) -> str:
     """Replace whole names by ``NAME`` characters, longer ones first: IL-6 receptor, IL-6."""
-    for name in sorted({n for n in names if n.strip()}, key=lambda n: (-len(n), n)):
-        text = _mask(text, (match.span() for match in find_name(name, text)))
+    for name in sorted(sorted(set(filter(str.strip, names))), key=len, reverse=True):
+        text = _mask(text, map(re.Match.span, find_name(name, text)))
     return text
 
 
@@ -194,7 +194,8 @@ def plain_name(name: str) -> str:
     >>> plain_name("TNF-\N{GREEK SMALL LETTER ALPHA}"), plain_name("Tnf alpha")
     ('tnfalpha', 'tnfalpha')
     """
-    spelled = "".join(_spell_greek(c) for c in name.casefold())
+    folded = name.casefold()
+    spelled = folded if folded.isascii() else "".join(map(_spell_greek, folded))
     plain = "".join(c for c in spelled if c.isalnum())
     return plain.replace("ae", "e").replace("oe", "e").replace("our", "or").replace("sulph", "sulf")
 

@@ -209,7 +209,7 @@ def inflect(verb: str) -> list[str]:
 
 def any_of(terms: Iterable[str]) -> str:
     """Return a pattern of any whole term."""
-    choices = "|".join(map(re.escape, sorted({*terms}, key=lambda term: (-len(term), term))))
+    choices = "|".join(map(re.escape, sorted(sorted({*terms}), key=len, reverse=True)))
     return rf"(?:{choices or '(?!)'})(?![\w-])"
 
 

@@ -1,8 +1,7 @@
 """Commands on predictions: scores, pictures, the papers' tables, tasks of harnesses."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -43,13 +42,11 @@ class ErrorOptions:
     coders: PositiveInt | None = None
     """Number of coders of every error; default 2."""
 
-    def plan(self, predictions: Any) -> "Callable[..., ErrorsSample] | None":
-        """Check the options before anything is scored; return the draw, None where none is asked.
+    def draw(self, predictions: Any, **options: Any) -> "ErrorsSample | None":
+        """Draw the errors, before anything is scored; return None where none are asked for.
 
         Raises:
             UsageError: One option needs another, or the predictions are of several runs.
-            AnnotationError: The coding scheme is malformed.
-            OutputError: The folder exists.
         """
         if self.errors is None:
             if self != ErrorOptions():
@@ -60,19 +57,15 @@ class ErrorOptions:
         if not isinstance(predictions, Path):
             raise UsageError("Errors are drawn of one run; give one file of predictions.")
         from .. import annotation
-        from ..baselines.evaluation.errors import check_output
-        from ..builders.annotation.questions import read_coding_scheme
 
-        read_coding_scheme(self.codes)
-        check_output(self.errors_to)
-        return partial(
-            annotation.sample_errors,
+        return annotation.sample_errors(
             predictions,
             output=self.errors_to,
             codes=self.codes,
             n_errors=self.errors,
             by=None if self.errors_by == "none" else self.errors_by or "label",
             n_coders=self.coders or 2,
+            **options,
         )
 
 
@@ -139,22 +132,21 @@ def score_command(
     from ..baselines.evaluation import score as scores
 
     systems = _parse_systems(predictions)
-    draw = errors.plan(systems)
+    shared: dict[str, Any] = {"config": config, "split": split, "seed": seed}
+    shared |= {"model_labels": model_labels, "folder": folder}
+    other = against[0] if against else None
+    drawn = errors.draw(systems, dataset=dataset, against=other, **shared)
     found = scores.score(
         systems,
         dataset,
-        config=config,
-        split=split,
         against=against or [],
         thresholds=thresholds,
         confidence_level=confidence_level,
         n_resamples=resamples,
-        seed=seed,
         per_group=per_group,
         by=by,
         scores=show,
-        model_labels=model_labels,
-        folder=folder,
+        **shared,
     )
     if not isinstance(found, dict):
         forms = {"markdown": found.to_markdown, "latex": found.to_latex, "csv": found.to_csv}
@@ -168,16 +160,7 @@ def score_command(
     as_json |= form == "json"
     for note in found["notes"]:
         tell(f"note: {note}")
-    if draw is not None:
-        drawn = draw(
-            dataset=dataset,
-            against=against[0] if against else None,
-            config=config,
-            split=split,
-            seed=seed,
-            model_labels=model_labels,
-            folder=folder,
-        )
+    if drawn is not None:
         _tell_errors(drawn)
         found["errors"] = drawn.as_json()
     answer(found, as_json, lambda: scores.show_scores(found, per_group=per_group))

@@ -82,24 +82,13 @@ def test_names_that_trackers_refuse_stay_apart():
     assert flatten({"groups": {"x": {"accuracy": 1}}, "none": None}) == {"groups/x/accuracy": 1}
 
 
-@pytest.mark.parametrize("in_batches", [False, True])
-def test_combine_with_a_foreign_metric(foreign, in_batches):
-    ours = evaluate.load(str(ROOT / "metrics" / "nli_report"), labels=["no", "yes"], flat=True)
-    combined = evaluate.combine([foreign, ours])
-    rows = {name: ROWS[name] for name in ("predictions", "references")}
-    if in_batches:
-        combined.add_batch(**rows)
-        found = combined.compute()
-    else:
-        found = combined.compute(**rows)
-    report = expected("nli_report")
-    assert found["agree_accuracy"] == found["nli_report_accuracy"] == report["accuracy"]
-    assert found["per_class/yes/f1"] == report["per_class"]["yes"]["f1"]
-
-
-def test_combine_with_a_foreign_metric_and_groups(foreign):
+def test_combine_with_a_foreign_metric(foreign):
     """Columns that only some metrics have are added, as ``combine`` picks those of each."""
-    ours = module_of("pattern_accuracy", labels=["no", "yes"], flat=True)
-    combined = evaluate.combine({"agree": foreign, "pa": ours})
+    ours = evaluate.load(str(ROOT / "metrics" / "nli_report"), labels=["no", "yes"], flat=True)
+    patterns = module_of("pattern_accuracy", labels=["no", "yes"], flat=True)
+    combined = evaluate.combine({"agree": foreign, "report": ours, "pa": patterns})
     combined.add_batch(**ROWS)
-    assert combined.compute()["pattern_accuracy"] == pytest.approx(2 / 3)
+    found, report = combined.compute(), expected("nli_report")
+    assert found["agree_accuracy"] == found["report_accuracy"] == report["accuracy"]
+    assert found["per_class/yes/f1"] == report["per_class"]["yes"]["f1"]
+    assert found["pattern_accuracy"] == pytest.approx(2 / 3)

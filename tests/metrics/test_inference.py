@@ -77,14 +77,6 @@ def test_the_interval_of_a_share_is_exact(n_right):
         assert found == pytest.approx(list(expected), abs=1e-12)
 
 
-def test_the_interval_of_a_mean_has_the_variance_of_its_units():
-    """Of 400 groups it is close to Student's; of samples in groups wider than of samples alone."""
-    rng = np.random.default_rng(0)
-    values = rng.beta(4, 2, 400)
-    expected = stats.t.interval(0.9, 399, values.mean(), stats.sem(values))
-    assert interval_of(mean_of(values), level=0.9) == pytest.approx(expected, abs=0.002)
-
-
 def test_a_perfect_system_has_an_interval_with_width():
     """Also where a class has few groups, and where groups differ in size."""
     for right, n in (((1, 2, 1, 3, 2), 5), ((4, 4, 4, 4, 4), 5)):

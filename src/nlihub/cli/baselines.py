@@ -105,27 +105,6 @@ class RowOptions:
 
 @Parameter(name="*", group="Training")
 @dataclass(frozen=True)
-class TrainingOptions:
-    """Hyper-parameters of all training; the fields have the names of ``HyperParameters``."""
-
-    learning_rate: float | None = None
-    """Learning rate."""
-    batch_size: int | None = None
-    """Pairs per step, over all devices."""
-    max_epochs: Annotated[int | None, Parameter(name="--epochs")] = None
-    """Maximum number of epochs."""
-
-
-@dataclass(frozen=True)
-class ValidatedTraining(TrainingOptions):
-    """Hyper-parameters of training that compares epochs."""
-
-    patience: int | None = None
-    """Epochs without improvement before training stops; 0 disables early stopping."""
-
-
-@Parameter(name="*", group="Training")
-@dataclass(frozen=True)
 class Length:
     """Limits on the texts of an encoder; the fields have the names of ``HyperParameters``."""
 
@@ -137,8 +116,22 @@ class Length:
 
 @Parameter(name="*", group="Training")
 @dataclass(frozen=True)
-class Optimization:
-    """Hyper-parameters of an encoder alone; the fields have the names of ``HyperParameters``."""
+class TrainingOptions:
+    """Hyper-parameters of all training; the fields have the names of ``HyperParameters``."""
+
+    learning_rate: float | None = None
+    """Learning rate."""
+    batch_size: int | None = None
+    """Pairs per step, over all devices."""
+    max_epochs: Annotated[int | None, Parameter(name="--epochs")] = None
+    """Maximum number of epochs."""
+    patience: int | None = None
+    """Epochs without improvement before training stops; 0 disables early stopping."""
+
+
+@dataclass(frozen=True)
+class EncoderTraining(Length, TrainingOptions):
+    """All hyper-parameters of an encoder."""
 
     optimizer: Literal["adam", "adamw"] | None = None
     """Optimizer."""
@@ -152,12 +145,6 @@ class Optimization:
     """Number of top layers to train besides the head; default all."""
     lora_rank: Annotated[int | None, Parameter(name="--lora", metavar="RANK")] = None
     """Train low-rank adapters (LoRA) of this rank, and the head."""
-
-
-@dataclass(frozen=True)
-class EncoderTraining(Optimization, Length, ValidatedTraining):
-    """All hyper-parameters of an encoder."""
-
     special_tokens: Names = ()
     """Markers to add to the vocabulary as tokens."""
 
@@ -341,9 +328,7 @@ def few_shot_command(
     pretrained: Pretrained = Pretrained(),
     shots: Annotated[WholeNumbers, Parameter(group="Rows", metavar="K,...")] = (),
     hypothesis_only: HypothesisOnly = False,
-    training: TrainingOptions = TrainingOptions(),
-    length: Length = Length(),
-    optimization: Optimization = Optimization(),
+    training: EncoderTraining = EncoderTraining(),
     head: Head = Head(),
     reference: Reference = False,
     computing: Computing = Computing(),
@@ -357,6 +342,8 @@ def few_shot_command(
     from ..baselines.presets import SEEDS, SHOTS, get_preset
 
     _check_preset(runs.preset, "few-shot")
+    if training.patience is not None:
+        raise UsageError("--patience: there are no validation rows to compare epochs on.")
     known = get_preset(runs.preset).shots if runs.preset is not None else SHOTS
     pool = f"{dataset}/few_shot" if runs.preset is None or dataset != "spacenli" else None
     config = _config_of_options(
@@ -365,7 +352,7 @@ def few_shot_command(
         RowOptions(train=pool, validation="none", tests=(pool,) if pool is not None else ()),
         pretrained,
         head,
-        hyper=[training, length, optimization],
+        hyper=[training],
         hypothesis_only=hypothesis_only,
         reference=reference,
     )
@@ -381,7 +368,7 @@ def classical_command(
     hypothesis_only: HypothesisOnly = False,
     features: Names = (),
     vectors: Path | None = None,
-    training: ValidatedTraining = ValidatedTraining(),
+    training: TrainingOptions = TrainingOptions(),
     num_proc: NumProc = 1,
     reference: Reference = False,
     computing: Computing = Computing(),
@@ -545,7 +532,7 @@ def _config_of_options(
     pretrained: Pretrained = Pretrained(),
     head: Head = Head(),
     *,
-    hyper: Iterable[TrainingOptions | Length | Optimization] = (),
+    hyper: Iterable[TrainingOptions | Length] = (),
     hypothesis_only: bool = False,
     reference: bool = False,
     default: "HyperParameters | None" = None,

@@ -120,7 +120,10 @@ def test_the_page_over_http(name, tmp_path, monkeypatch):
         said = io.StringIO()  # by the server's thread
         with (
             contextlib.redirect_stderr(said),
-            pytest.raises(AppError, match=r"has no column|has probabilities of no label"),
+            pytest.raises(
+                AppError,
+                match=r": missing|has probabilities of no label",
+            ),
         ):
             client.predict(
                 **{**given, "predictions": handle_file(str(tmp_path / "bad.csv"))},

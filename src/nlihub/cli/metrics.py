@@ -90,7 +90,7 @@ def score_command(
     dataset: Dataset,
     config: str | None = None,
     split: str | None = None,
-    against: list[Path] | None = None,
+    against: tuple[Path, ...] = (),
     thresholds: Annotated[list[float] | None, read_by(_parse_numbers, "N,...")] = None,
     confidence_level: float | None = None,
     resamples: PositiveInt = 9999,
@@ -134,12 +134,11 @@ def score_command(
     systems = _parse_systems(predictions)
     shared: dict[str, Any] = {"config": config, "split": split, "seed": seed}
     shared |= {"model_labels": model_labels, "folder": folder}
-    other = against[0] if against else None
-    drawn = errors.draw(systems, dataset=dataset, against=other, **shared)
+    drawn = errors.draw(systems, dataset=dataset, against=next(iter(against), None), **shared)
     found = scores.score(
         systems,
         dataset,
-        against=against or [],
+        against=against,
         thresholds=thresholds,
         confidence_level=confidence_level,
         n_resamples=resamples,
@@ -276,8 +275,8 @@ def reproduce_command(
     /,
     *,
     paper: str | None = None,
-    sources: Annotated[list[Path] | None, Parameter(name="--from", metavar="FOLDER")] = None,
-    predictions: list[Path] | None = None,
+    sources: Annotated[tuple[Path, ...], Parameter(name="--from", metavar="FOLDER")] = (),
+    predictions: tuple[Path, ...] = (),
     config: str | None = None,
     splits: Annotated[Names, Parameter(metavar="S,...")] = (),
     parser: Annotated[str | None, Parameter(metavar="URL")] = None,
@@ -302,17 +301,15 @@ def reproduce_command(
     from ..baselines.reproduction import make
 
     if name is None:
-        listed = make.list_reproductions(
-            paper, sources=sources or [], predictions=predictions or []
-        )
+        listed = make.list_reproductions(paper, sources=sources, predictions=predictions)
         answer(listed, as_json, lambda: _as_text(listed))
         return
     if paper is not None:
         raise UsageError("--paper: an ID names its paper already.")
     found = make.reproduce(
         name,
-        sources=sources or [],
-        predictions=predictions or [],
+        sources=sources,
+        predictions=predictions,
         output=output,
         config=config,
         splits=splits,

@@ -40,13 +40,6 @@ Tests = Annotated[
     Parameter(name="--test", metavar="ROWS", group="Rows", help="Test rows; may be repeated."),
 ]
 HypothesisOnly = Annotated[bool, Parameter(group="Rows", help="Use the hypothesis alone.")]
-Reference = Annotated[
-    bool,
-    Parameter(
-        group="Training",
-        help="Train as in the papers: padded, fp32, not compiled.",
-    ),
-]
 
 
 @Parameter(name="*", group="Runs")
@@ -127,6 +120,8 @@ class TrainingOptions:
     """Maximum number of epochs."""
     patience: int | None = None
     """Epochs without improvement before training stops; 0 disables early stopping."""
+    reference: bool = False
+    """Train as in the papers: padded, fp32, not compiled."""
 
 
 @dataclass(frozen=True)
@@ -273,7 +268,6 @@ def finetune_command(
     hypothesis_only: HypothesisOnly = False,
     training: EncoderTraining = EncoderTraining(),
     head: Head = Head(),
-    reference: Reference = False,
     computing: Computing = Computing(),
 ) -> None:
     """Fine-tune a pretrained encoder.
@@ -290,7 +284,6 @@ def finetune_command(
         head,
         hyper=[training],
         hypothesis_only=hypothesis_only,
-        reference=reference,
     )
     _do_runs(config, runs, computing)
 
@@ -330,7 +323,6 @@ def few_shot_command(
     hypothesis_only: HypothesisOnly = False,
     training: EncoderTraining = EncoderTraining(),
     head: Head = Head(),
-    reference: Reference = False,
     computing: Computing = Computing(),
 ) -> None:
     """Fine-tune an encoder on a few problems of every pattern, and test it on the rest.
@@ -354,7 +346,6 @@ def few_shot_command(
         head,
         hyper=[training],
         hypothesis_only=hypothesis_only,
-        reference=reference,
     )
     runs = replace(runs, seeds=runs.seeds or tuple(SEEDS))
     _do_runs(config, runs, computing, shots=list(shots or known))
@@ -370,7 +361,6 @@ def classical_command(
     vectors: Path | None = None,
     training: TrainingOptions = TrainingOptions(),
     num_proc: NumProc = 1,
-    reference: Reference = False,
     computing: Computing = Computing(),
 ) -> None:
     """Train a model without pretraining: the lexicalized classifier, CBOW, CNN or BiLSTM.
@@ -394,7 +384,6 @@ def classical_command(
         rows,
         hyper=[training],
         hypothesis_only=hypothesis_only,
-        reference=reference,
         default=get_preset("scinli-cbow").config.options if is_neural else None,
     )
     if not is_neural and rows.validation is None:  # the one of the dataset, which it has no use for
@@ -412,7 +401,6 @@ def analyse_command(
     pretrained: Pretrained = Pretrained(),
     rows: RowOptions = RowOptions(),
     training: EncoderTraining = EncoderTraining(),
-    reference: Reference = False,
     computing: Computing = Computing(),
 ) -> None:
     """Run an analysis of the papers, such as training on each domain and testing on all.
@@ -434,7 +422,6 @@ def analyse_command(
         rows,
         pretrained,
         hyper=[training],
-        reference=reference,
     )
     _do_runs(config, runs, computing, analysis=kind)
 
@@ -534,7 +521,6 @@ def _config_of_options(
     *,
     hyper: Iterable[TrainingOptions | Length] = (),
     hypothesis_only: bool = False,
-    reference: bool = False,
     default: "HyperParameters | None" = None,
 ) -> "RunConfig":
     """Return the config of a preset, or a new one, changed as the options of a command say.
@@ -554,10 +540,11 @@ def _config_of_options(
         direct["name"] = runs.name
     if hypothesis_only:
         direct["view"] = "hypothesis"
+    given = _given(hyper)
+    reference = given.pop("reference", False)
     config = replace(config, **direct, reference=reference or config.reference)
     if config.validation == "none":
         config = replace(config, validation=None)
-    given = _given(hyper)
     if given.get("patience") == 0:
         given["patience"] = None
     chooses = method == "encoder" and not (runs.preset or default or reference)

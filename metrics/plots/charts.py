@@ -293,7 +293,9 @@ def _tables_of(
 
 
 def _only_breakdown(results: Mapping[str, Mapping[str, Any]]) -> str:
-    names = list(dict.fromkeys(by for result in results.values() for by in result.get("by", ())))
+    names: list[str] = list(
+        dict.fromkeys(by for result in results.values() for by in result.get("by", ()))
+    )
     if not names:
         step = "Score the predictions with --by COLUMN."
         raise MetricInputError([f"{', '.join(results)}: the results have no breakdown. {step}"])
@@ -345,7 +347,7 @@ def plot_systems(scores: Sequence[Mapping[str, Any]]) -> "Figure":
     systems = list(dict.fromkeys(str(one["system"]) for one in scores))
     if not 0 < len(systems) <= len(COLORS):
         raise MetricInputError([f"{len(systems)} systems; expected 1 to {len(COLORS)}."])
-    names = list(dict.fromkeys(_name_of(one) for one in scores))
+    names: list[str] = list(dict.fromkeys(_name_of(one) for one in scores))
     height = 0.6 + len(names) * (0.16 * len(systems) + 0.2)
     with new_figure(width=6.3, height=height) as (figure, axes):
         for place, system in enumerate(systems):

@@ -90,8 +90,8 @@ def load_dataset(
             from .publishing.remote import load_pinned  # takes long to import
 
             repository = path if "/" in path else f"{NAMESPACE}/{get_builder(path).SPEC.name}"
-            options = arguments | {"split": split, "streaming": streaming}
-            return load_pinned(repository, version, name, **options)
+            place = {"split": split, "streaming": streaming}
+            return load_pinned(repository, version, name, **place, **arguments)
         builder = get_builder(path)
         config = name or builder.SPEC.default_config
         options = build_options(data_dir, configs=(config,), origin=origin)

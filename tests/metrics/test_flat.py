@@ -1,11 +1,13 @@
 """Flat results: numbers by path, alone, in ``combine``, and as trackers take them."""
 
 import re
+from collections import namedtuple
 
 import evaluate
+import numpy as np
 import pytest
 from conftest import ROOT
-from nlihub.metrics import METRICS
+from nlihub.metrics import METRICS, compute_metrics
 from nlihub.metrics.rows import flatten
 from test_evaluate_modules import COLUMNS, OPTIONS, ROWS, expected, module_of
 
@@ -25,6 +27,9 @@ class Agree(evaluate.Metric):
         same = [p == r for p, r in zip(predictions, references)]
         return {"accuracy": sum(same) / len(same)}
 """
+
+
+EvalPrediction = namedtuple("EvalPrediction", ["predictions", "label_ids"])
 
 
 @pytest.fixture
@@ -74,6 +79,17 @@ def test_keys_of_thresholds_intervals_and_comparisons():
             assert f"comparison/{score}/p_value" in flat
         assert flat["by/category/2/pattern_accuracy/1.0"] == 0.5
         assert not [key for key in flat if key.startswith(("groups/", "curve/"))]
+
+
+def test_compute_metrics_takes_what_a_trainer_gives():
+    logits, gold = np.array([[0.9, 0.1], [0.2, 0.8], [0.3, 0.7]]), np.array([0, 0, 1])
+    options = {"labels": ["no", "yes"], "groups": ["a", "a", "b"], "thresholds": 0.5}
+    score = compute_metrics("pattern_accuracy", **options)
+    for predictions in (logits, (logits, "hidden states")):
+        found = score(EvalPrediction(predictions, gold))
+        assert (found["accuracy"], found["pattern_accuracy"]) == (2 / 3, 1.0)
+    with pytest.raises(ValueError, match="'cartography' is no metric of predicted labels"):
+        compute_metrics("cartography")
 
 
 def test_names_that_trackers_refuse_stay_apart():

@@ -61,13 +61,11 @@ INTEGERS = {
         pa.array(range(4), pa.uint64()), values
     ),
     "list": list,
-    "tuple": tuple,
     **{
         str(kind): lambda values, kind=kind: np.array(values, kind)
         for kind in ("int8", "uint32", "int64", "uint64")
     },
     "strided": lambda values: np.repeat(values, 2)[::2],
-    "objects": lambda values: np.array(values, object),
     "arrow": pa.array,
     "sliced": sliced,
     "chunked": lambda values: pa.chunked_array([values[:1], [], values[1:]], pa.int64()),
@@ -182,38 +180,30 @@ BAD_COLUMNS = [
     ([], "is empty"),
     (None, "missing"),
     ([0, 1.7, 1, 0], r"type double in 1 of 4 rows: 1 \(1.7\)"),
-    ([1.0, 1.0, 1.0, 0.0], "type double in 4 of 4 rows"),
     (np.array([0, 1, np.nan, 1]), r"type double in 1 of 4 rows: 2 \(nan\)"),
     ([0, "1", 1, 0], r"1 of 4 rows: 1 \('1'\); expected integers like the other rows"),
     (["a", 1, "b", "c"], r"1 of 4 rows: 1 \(1\); expected strings like the other rows"),
     ([True, 1, 0, 1], r"1 of 4 rows: 0 \(True\)"),
     ([True, False, True, True], "type bool in 4 of 4 rows"),
-    (np.array([True, False, True, True]), "type bool"),
     ([2**70, 1, 1, 1], "beyond 64 bits"),
     (pd.period_range("2020", periods=4, freq="Y"), "type"),
     (pd.DataFrame({"a": [0, 1, 1, 1]}), r"has the shape \(4, 1\)"),
-    (pl.DataFrame({"a": [0, 1, 1, 1]}), r"has the shape \(4, 1\)"),
     ({0, 1, 2, 3}, "not a column"),
     (np.array([1, 2, 3, 4], "timedelta64[s]"), "type duration"),
-    ([b"a", b"b", b"a", b"a"], "type binary"),
     ([date(2020, 1, 1)] * 4, "type date32"),
-    ([Decimal("1")] * 4, "type decimal"),
     ([[0], [1], [1], [0]], "type list"),
     (np.zeros((4, 3)), r"has the shape \(4, 3\)"),
     (np.array(3), "no column|shape"),
     ("abcd", "not a column"),
     (7, "not a column"),
-    ({"a": 1}, "not a column"),
     (iter([0, 1, 1, 1]), "not a column"),
     ([0, 1, 1], "differ in their number of rows: "),
-    ([0, 1, 1, 1, 1], "differ in their number of rows: "),
 ]
 #: No answer where they are predictions, and an error anywhere else.
 NULLS = [
     ([0, 1, None, 1], r"nothing in 1 of 4 rows: 2 \(None\)"),
     ([None] * 4, "nothing in 4 of 4 rows"),
     (pd.Series([0, 1, None, 1]), r"nothing in 1 of 4 rows: 2"),
-    (pl.Series([0, 1, None, 1]), r"nothing in 1 of 4 rows: 2"),
     (pd.Series(["a", None, "a", "a"], dtype="category"), r"nothing in 1 of 4 rows: 1"),
     (np.ma.array([0, 1, 1, 1], mask=[0, 1, 0, 1]), "nothing in 2 of 4 rows: 1"),
 ]
@@ -316,7 +306,6 @@ REFUSED = [
     ((["no", "Yes"], ["no", "yes"], [1, 2]), {"labels": NAMES}, r"1 \('Yes'\); .* one of no, yes"),
     ((["e\u0301"], ["\u00e9"], [1]), {"labels": ["\u00e9", "b"]}, "Unicode form"),
     (([-1, 0], [0, 0], [1, 2]), {}, r"negative in 1 of 2 rows: 0 \(-1\)"),
-    ((pd.Series(pd.Categorical([-1, 0])), [0, 0], [1, 2]), {}, "negative in 1 of 2 rows"),
     ((dictionary([-1, 0]), [0, 0], [1, 2]), {}, "negative in 1 of 2 rows"),
     (([0], [0], [1]), {"labels": list(map(str, range(40_000)))}, "expected a list of 2 to 1,000"),
     (([0, 1], ["no", "yes"], [1, 2]), {}, "Labels of two kinds"),
@@ -327,7 +316,6 @@ REFUSED = [
     (([0, 1], [0, 1], list("x\ud800")), {}, "groups: .*surrogate"),
     ((list("a\ud800"), list("ab"), [1, 2]), {}, "predictions: .*surrogate"),
     (([1, np.bool_(True), 0], [1] * 3, [1] * 3), {}, "integers like the other rows"),
-    (((0, np.False_), [0] * 2, [1] * 2), {}, "integers like the other rows"),
     ((np.array([1, np.True_], object), [1] * 2, [1] * 2), {}, "integers like the other rows"),
     ((PREDICTIONS, REFERENCES, GROUPS), {"thresholds": [0.5] * 10_001}, "expected 10,000 at most"),
     ((PREDICTIONS, REFERENCES, GROUPS), {"n_resamples": 1_000_001}, "expected 1,000,000 at most"),
@@ -361,19 +349,11 @@ def test_all_problems_are_listed_at_once():
         assert part in text
 
 
-BAD_THRESHOLDS = [-0.01, 1.01, 95, float("nan"), float("inf"), True, "0.95", None, [], [None], ""]
-BAD_THRESHOLDS += [
-    {},
-    Decimal("NaN"),
-    Decimal("sNaN"),
-    10**400,
-    b"\x01",
-    np.timedelta64(1, "ns"),
-    np.array([]),
-]
+BAD_THRESHOLDS = [-0.01, 95, float("nan"), True, "0.95", None, [], [None], 10**400, b"\x01"]
+BAD_THRESHOLDS += [Decimal("sNaN"), np.timedelta64(1, "ns"), np.array([[0.5]])]
 
 
-@pytest.mark.parametrize("threshold", [*BAD_THRESHOLDS, np.array([[0.5]])])
+@pytest.mark.parametrize("threshold", BAD_THRESHOLDS)
 def test_thresholds_outside_0_to_1_are_refused(threshold):
     for function in (pattern_accuracy, consistency):
         with pytest.raises(MetricInputError, match="thresholds"):

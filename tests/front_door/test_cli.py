@@ -69,7 +69,7 @@ def test_the_card_of_a_changed_folder_is_refused(small, tmp_path):
 def test_sample_and_export(bank_files, tmp_path):
     folder, sample = bank_files()[0].parent, tmp_path / "s.jsonl"
     done = run("sample", folder, "--seed", 1, "--per-pattern", 3, "--output", sample)
-    assert done.stdout.splitlines()[0].endswith("9 problems from 3 patterns")
+    assert "\nrows: 9\npatterns: 3\n" in done.stdout
     done = run("sample", folder, "--seed", 1, "--patterns", "1b,2", "-o", sample, "--json")
     answer = json.loads(done.stdout)
     assert (answer["patterns"], answer["short"]) == (2, {"1b": 60, "2": 15})

@@ -1,7 +1,6 @@
 """Commands for tasks for people: pairs, negatives, patterns, errors."""
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import is_dataclass
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -11,7 +10,7 @@ from cyclopts.validators import Number
 
 from ..builders.core.options import Names, parse_quotas, read_by
 from ..loaders.errors import UsageError
-from .options import Input, Json, answer, tell
+from .options import Input, Json, answer, outline, tell
 
 if TYPE_CHECKING:
     from ..builders.annotation.batch import Batch as ExportedBatch
@@ -27,10 +26,6 @@ MinAgreement = Annotated[
         "is of low agreement; default two thirds.",
     ),
 ]
-#: Shown for errors without a value.
-_BLANK = "(none)"
-#: Figures of more parts are in JSON alone.
-_MAX_LISTED = 25
 
 
 def export_command(
@@ -179,36 +174,4 @@ def _show(batches: Path, min_agreement: float | None, as_json: bool) -> None:
     from ..builders.annotation.agreement import to_json
 
     found = annotation.review(batches, min_agreement=min_agreement)
-    answer(to_json(found), as_json, lambda: "\n".join(_outline(vars(found))))
-
-
-def _outline(figures: Mapping[Any, Any], depth: int = 0) -> Iterator[str]:
-    """Show figures as an outline, a line each, with the names that they have in JSON."""
-    from ..builders.annotation.agreement import Share
-
-    for name, value in figures.items():
-        head = "  " * depth + (str(name) or _BLANK)
-        if is_dataclass(value) and not isinstance(value, Share):
-            value = vars(value)
-        if isinstance(value, Mapping | list | tuple) and len(value) > _MAX_LISTED:
-            yield f"{head}: {len(value):,}; see --json"
-        elif isinstance(value, Mapping) and value:
-            yield head
-            yield from _outline(value, depth + 1)
-        elif isinstance(value, list | tuple) and any(map(is_dataclass, value)):
-            yield head
-            yield from _outline(dict(enumerate(value, start=1)), depth + 1)
-        else:
-            yield f"{head}: {_show_figure(value)}"
-
-
-def _show_figure(value: Any) -> str:
-    from ..builders.annotation.agreement import Share
-
-    if isinstance(value, Share):
-        return f"{value.n:,} of {value.of:,} ({100 * value.value:.1f} %)" if value.of else "none"
-    if isinstance(value, float):
-        return f"{value:.3f}"
-    if isinstance(value, Sequence) and not isinstance(value, str):
-        return ", ".join(map(_show_figure, value)) or "none"
-    return "undefined" if value is None else "none" if value in ("", {}) else str(value)
+    answer(to_json(found), as_json, lambda: outline(vars(found)))

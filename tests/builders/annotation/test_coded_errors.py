@@ -214,7 +214,7 @@ def test_the_command(tmp_path):
     done = run_command("annotate", "import", made.folder.parent, *files)
     lines = done.stdout.splitlines()
     assert {"  systems: a.csv", "n_uncoded: 5", "  abbreviation: 2 of 2 (100.0 %)"} <= {*lines}
-    assert {"  coder-1: 5", "same_main: 1 of 1 (100.0 %)", "kappa: undefined"} <= {*lines}
+    assert {"  coder-1: 5", "same_main: 1 of 1 (100.0 %)", "kappa: none"} <= {*lines}
     shown = json.loads(run_command("annotate", "review", made.folder.parent, "--json").stdout)
     assert shown == to_json(review(made.folder.parent))
     assert shown["kappa"] is None  # all gave one code

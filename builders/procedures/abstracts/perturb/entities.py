@@ -47,6 +47,7 @@ from .names import (
     is_plural,
     mark_names,
     names_both,
+    names_of_both,
     plain_name,
     replace_name,
     uncapitalize_name,
@@ -65,7 +66,7 @@ _IN_BRACKETS = re.compile(r" ?\((?:[^()]*[^()\w])?")
 _JOIN = r"(?:\s*(?:,? and/or|,? and|,? or|, as well as| as well as|/|,|\+|-and-))"
 _LISTED = re.compile(rf"(?:{_JOIN} ?[^\s,;.()]+(?: [^\s,;.()]+)?){{0,4}}?{_JOIN} ?", re.IGNORECASE)
 #: Words that may stand for an entity of another sentence: this drug blocked the enzyme.
-_INSTEAD = re.compile(
+INSTEAD = re.compile(
     r"\b(?:its?|they|their|both"
     rf"|(?:the|this|that|these|such) (?:{'|'.join(WORDS['general names'])})s?)\b",
     re.IGNORECASE,
@@ -73,8 +74,8 @@ _INSTEAD = re.compile(
 #: Words by which a sentence may say the same of another: FGF2 had the same effect, IL-8 fell.
 _ALIKE = re.compile(
     r"\b(?:also|too|as well|likewise|similar\w*|same|equal\w*|like|behav\w+|shar\w+|differ\w*"
-    r"|compar\w+|reproduc\w+|true|greater|more|less|than|effect\w*|lower\w*|high\w*|increas\w+"
-    r"|decreas\w+|reduc\w+|prevent\w*|develop\w*|evident|parallel|rise|rose|fell|fall|elevat\w+"
+    r"|compar\w+|reproduc\w+|true|as \w+ as|greater|more|less|than|effect\w*|lower\w*|high\w*"
+    r"|increas\w+|decreas\w+|reduc\w+|prevent\w*|develop\w*|evident|parallel|rise|rose|fell|fall|elevat\w+"
     r"|inhibit\w+|block\w+|induc\w+|stimulat\w+|suppress\w+|activat\w+|abolish\w+|chang\w+"
     r"|respon\w+|treat\w+)\b",
     re.IGNORECASE,
@@ -430,7 +431,7 @@ def may_hold_for(mechanism: Mechanism, entity: str, kept: str, name: str) -> boo
     for number, sentence in enumerate(sentences):
         if find_name(name, sentence, ignore_case=True):
             near = " ".join(sentences[max(number - 1, 0) : number + 2])
-            if _ALIKE.search(sentence) or _INSTEAD.search(near):
+            if _ALIKE.search(sentence) or INSTEAD.search(near):
                 return True
             if find_name(kept, near, ignore_case=True):
                 return True
@@ -465,9 +466,16 @@ _MUTUAL = re.compile(
 )
 #: Between two names of which the second acts.
 _BY = re.compile(
-    r"\b(?:by|after|following|upon|from|with|given|in|(?:due|response) to|consequence of|needs"
-    r"|requir\w+|depend\w* (?:up)?on|under the [\w ]+ of)(?: [\w-]+){0,2} \(?$"
-    r"|\b(?:which|whose [\w-]+) $"
+    r"\b(?:by|after|following|upon|with|(?:due|response) to|consequence of)"
+    r"(?: (?!\w+ing\b)[\w-]+){0,2} $"
+)
+#: Between two names of which the second may act.
+_ROUND = re.compile(
+    r"[,;:()/]|\b(?:after|among|and|are|as|at|because|be|been|being|but|by|depend\w*|due|during"
+    r"|follow\w+|for|from|given|in|includ\w+|involv\w+|is|needs?|on|or|owing|requir\w+|respon\w+"
+    r"|since|than|that|through|under|upon|via|was|were|when|where|which|while|whose|with\w*|\w+ors?"
+    r"|(?:ant)?agonists?|products?|substrates?|targets?)\b",
+    re.IGNORECASE,
 )
 #: Behind the second entity, so near: the same of both, in other words.
 _NEAR = 60
@@ -532,32 +540,46 @@ def _why_not(marked: MarkedSentence, mechanism: Mechanism) -> str | None:
         for sentence in mechanism.sentences
     ):
         return MUTUAL
-    first, second = marked.in_order
-    text = marked.text
-    rest = (text[: first.start], text[first.end : second.start], text[second.end :])
-    if any(find_name(name, part, ignore_case=True) for name in marked.names for part in rest):
-        return MUTUAL  # X acts on Y, and Y acts on X
-    if _BACK.search(marked.masked, second.end, second.end + _NEAR):
-        return MUTUAL
-    acts = _regulator_acts(marked)
-    if is_supported(
-        mechanism, lambda text: _regulator_acts(mark_names(text, mechanism.names)) is not acts
+    if _names_again(marked, mechanism) or _BACK.search(
+        marked.masked, marked.in_order[1].end, marked.in_order[1].end + _NEAR
     ):
+        return MUTUAL
+    if is_supported(mechanism, lambda text: not _is_one_way(text, mechanism, marked)):
         return MUTUAL
     return None
 
 
-def _regulator_acts(marked: MarkedSentence | None) -> bool | None:
-    """Return whether the regulator acts in a sentence, by its words or else their order."""
-    if marked is None:
-        return None
+def _names_again(marked: MarkedSentence, mechanism: Mechanism) -> bool:
+    """Return whether a sentence names an entity twice: X acts on Y, and Y acts on X."""
     first, second = marked.in_order
-    relation = find_relation(marked)
-    is_backward = (
-        relation.is_backward
-        if relation
-        else _BY.search(marked.masked, first.end, second.start) is not None
-        or marked.masked.startswith("-depend", second.end)
-        or marked.masked[: first.start] == "For "
-    )
-    return (first == marked.regulator) is not is_backward
+    text = marked.text
+    rest = (text[: first.start], text[first.end : second.start], text[second.end :])
+    names = frozenset().union(*names_of_both(mechanism))
+    return any(find_name(name, part, ignore_case=True) for name in names for part in rest)
+
+
+def _is_one_way(text: str, mechanism: Mechanism, conclusion: MarkedSentence) -> bool:
+    """Return whether a supporting sentence plainly does not state what the exchange would.
+
+    It names each entity once, and lists the two, or has the actor of the conclusion act: that one
+    stands first and nothing between them may turn the sentence round, or last behind "by".
+    """
+    for name, others in zip(mechanism.names, names_of_both(mechanism), strict=True):
+        for other in others - {name}:  # where one explains the other both are one mention
+            text = text.replace(f"{other} ({name})", name).replace(f"{name} ({other})", name)
+    marked = mark_names(text, mechanism.names)
+    if marked is None or _names_again(marked, mechanism):
+        return False
+    first, second = marked.in_order
+    between = marked.masked[first.end : second.start]
+    if between in (" and ", " or ", "/"):
+        return True
+    if _BACK.search(marked.masked, second.end, second.end + _NEAR):
+        return False
+    relation = find_relation(conclusion)
+    is_backward = relation is not None and relation.is_backward
+    actor = conclusion.name_at(conclusion.in_order[is_backward]).casefold()
+    if marked.name_at(first).casefold() != actor:
+        return _BY.search(between) is not None
+    is_object = marked.masked[: first.start].endswith((" of ", " of the "))
+    return not (is_object or marked.masked.startswith("-", second.end) or _ROUND.search(between))

@@ -114,9 +114,9 @@ def mark_names(sentence: str, names: tuple[str, str]) -> MarkedSentence | None:
 
 
 @lru_cache(maxsize=8)  # the strategies ask of the same mechanism one after the other
-def _other_names(mechanism: Mechanism) -> tuple[frozenset[str], frozenset[str]]:
+def names_of_both(mechanism: Mechanism) -> tuple[frozenset[str], frozenset[str]]:
     """Return all names of each of the two entities: by concept id, and the long one of "(TNF)"."""
-    text = " ".join(mechanism.sentences)
+    text = strip_markers(" ".join(mechanism.sentences))
     found = []
     ids = (mechanism.regulator_ids, mechanism.regulated_ids)
     for name, own in zip(mechanism.names, ids, strict=True):
@@ -139,7 +139,7 @@ def names_both(mechanism: Mechanism, text: str) -> bool:
             return short in plain
         return bool(find_name(name, text, ignore_case=True))
 
-    return all(any(map(stands, names)) for names in _other_names(mechanism))
+    return all(any(map(stands, names)) for names in names_of_both(mechanism))
 
 
 def find_places(text: str) -> tuple[EntityPlace, EntityPlace] | None:
@@ -292,11 +292,14 @@ def replace_name(
         mechanism: The mechanism of the sentence.
 
     Returns:
-        The change; None where the name is of another kind, or stands behind ``a`` or ``an``.
+        The change; None where the name is of another kind, or the old one stands behind ``a`` or
+        ``an`` or beside a bracket, which may explain it: neuropeptide Y (NPY).
     """
     if _COMPOSED.search(new) or kind_of_name(new) != kind_of_name(marked.name_at(place)):
         return None
     if _INDEFINITE.search(marked.text, max(place.start - 5, 0), place.start):
+        return None
+    if marked.text.startswith(" (", place.end) or marked.text[: place.start].rstrip().endswith("("):
         return None
     name = uncapitalize_name(new, mechanism.sentences)
     if _SENTENCE_START.fullmatch(marked.text, 0, place.start) and _PLAIN_WORD.match(name):

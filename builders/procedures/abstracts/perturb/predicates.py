@@ -60,13 +60,13 @@ _NEUTRAL = re.compile(r"affect|alter|control|determin|govern|influenc|mediat|mod
 UNFIT_TERM = "the antonym does not fit, or stands in the sentence too"
 #: Beginnings of words for more, and for less, of something.
 _MORE = re.compile(
-    r"\b(?:accelerat|activat|amplif|augment|boost|caus|doubl|elevat|elicit|enhanc|evok|facilitat|improv"
+    r"\b(?:more|greater|high(?:er|est)|positiv|gain|grow|grew|accelerat|activat|amplif|augment|boost|caus|doubl|elevat|elicit|enhanc|evok|facilitat|improv"
     r"|increas|induc|initiat|potentiat|promot|provok|rais|ris(?:e|ing)|rose|stimul|strengthen"
     r"|trigger|up-?regulat)",
     re.IGNORECASE,
 )
 _LESS = re.compile(
-    r"\b(?:abat|abolish|abrogat|alleviat|ameliorat|antagoni|attenuat|block|blunt|counteract|curb"
+    r"\b(?:less|few|negativ|loss|lost|shr[iau]nk|abat|abolish|abrogat|alleviat|ameliorat|antagoni|attenuat|block|blunt|counteract|curb"
     r"|curtail|cut|dampen|decline|declining|decreas|deplet|depress|diminish|down-?regulat|drop"
     r"|eliminat|fall|fell|halv|hamper|hinder|impair|imped|inactivat|inhibit|lessen|lower|mitigat"
     r"|prevent|protect|reduc|repress|restrain|silenc|suppress|weaken)",

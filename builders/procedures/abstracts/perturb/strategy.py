@@ -138,7 +138,7 @@ class Strategy(ABC):
             elif one.text in taken:
                 is_taken = True
             elif one.text != mechanism.conclusion and find_places(one.text) is not None:
-                made.setdefault(one.text, one)
+                made.setdefault(one.text.casefold(), one)
                 if len(made) == limit:
                     break
         return tuple(made.values()) or NoNegative(SAME_AS_ANOTHER if is_taken else reason)

@@ -565,8 +565,9 @@ def _is_one_way(text: str, mechanism: Mechanism, conclusion: MarkedSentence) -> 
     stands first and nothing between them may turn the sentence round, or last behind "by".
     """
     for name, others in zip(mechanism.names, names_of_both(mechanism), strict=True):
-        for other in others - {name}:  # where one explains the other both are one mention
-            text = text.replace(f"{other} ({name})", name).replace(f"{name} ({other})", name)
+        for other in others:  # where one explains the other both are one mention
+            if may_be_same(name, other, ""):
+                text = text.replace(f"{other} ({name})", name).replace(f"{name} ({other})", name)
     marked = mark_names(text, mechanism.names)
     if marked is None or _names_again(marked, mechanism):
         return False

@@ -107,22 +107,13 @@ class AppSpec:
         Raises:
             MetricInputError: A column is missing, or an option is malformed.
         """
-        names = table.column_names
         arguments: dict[str, Any] = {}
-        missing = []
         for argument in (*self.required, *self.optional):
             if argument == "probabilities":
                 arguments[argument], arguments["labels"] = probability_matrix(table)
-                continue
-            column, _ = _FILE_COLUMNS[argument]
-            if column in names:
-                arguments[argument] = table[column]
-            elif argument in self.required:
-                missing.append(column)
-        if missing:
-            raise MetricInputError(
-                [f"The file has no column {', '.join(missing)}; it has {', '.join(names)}."]
-            )
+            else:
+                column, _ = _FILE_COLUMNS[argument]
+                arguments[argument] = table[column] if column in table.column_names else None
         for name, text in zip(self.options, texts, strict=True):
             arguments[name] = _read_option(name, text)
         if "by" in self.options:

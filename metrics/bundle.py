@@ -9,10 +9,11 @@ counts.
 
 import ast
 import hashlib
+import inspect
 import os
-import symtable
 from collections.abc import Iterator
-from importlib.util import find_spec, resolve_name
+from importlib import import_module
+from importlib.util import resolve_name
 from pathlib import Path
 from typing import NamedTuple
 
@@ -21,61 +22,33 @@ from . import METRICS
 _PACKAGE = "nlihub.metrics"
 
 
-class BundleError(ValueError):
-    """A module cannot be joined with others in one file."""
-
-
 def bundle(module: str) -> str:
     """Return a metric's module as one file, with all that it imports from ``nlihub.metrics``.
+
+    A module imports others of the package at its top and without renaming, and no two define the
+    same name.
 
     Args:
         module: Full name of the module.
 
     Returns:
         Python source that imports nothing of nlihub, to publish or to install.
-
-    Raises:
-        BundleError: There is no such module, two of the joined modules define the same name, or
-            one imports nlihub whole, under another name or inside a function.
     """
     parts = list(_parts(module, set()))
-    plain: set[str] = set()
-    named: dict[str, set[str]] = {}
-    owners: dict[str, str] = {}
-    for part in parts:
-        for symbol in symtable.symtable(part.source, part.name, "exec").get_symbols():
-            if symbol.is_assigned() and not symbol.is_imported():
-                name = symbol.get_name()
-                if owners.setdefault(name, part.name) != part.name:
-                    raise BundleError(f"{part.name} and {owners[name]} both define {name!r}.")
-        for node in part.tree.body:
-            if isinstance(node, ast.Import):
-                plain |= {ast.unparse(ast.Import([alias])) for alias in node.names}
-            elif isinstance(node, ast.ImportFrom) and not _is_ours(node, part):
-                names = named.setdefault(node.module or "", set())
-                names |= {ast.unparse(alias) for alias in node.names}
-    chosen = [f"from {name} import {', '.join(sorted(names))}" for name, names in named.items()]
+    imports = sorted({ast.unparse(node) for part in parts for node in part.imports})
     header = f'"""{ast.get_docstring(parts[-1].tree, clean=False)}"""\n'
     note = f"# One file made of the modules of {_PACKAGE}; change those, and make it anew.\n"
     bodies = [f"# {part.name}\n\n{_body(part)}" for part in parts]
-    return "\n".join([header, note, *sorted(plain), *sorted(chosen), "\n", *bodies])
+    return "\n".join([header, note, *imports, "\n", *bodies])
 
 
 class _Part(NamedTuple):
-    """One module of a bundle."""
+    """One module of a bundle, and its imports from other packages."""
 
     name: str
-    package: str
     source: str
     tree: ast.Module
-
-
-def _is_ours(node: ast.ImportFrom, part: _Part) -> bool:
-    return _target(node, part).startswith(_PACKAGE)
-
-
-def _target(node: ast.ImportFrom, part: _Part) -> str:
-    return resolve_name("." * node.level + (node.module or ""), part.package)
+    imports: list[ast.stmt]
 
 
 def _parts(name: str, done: set[str]) -> Iterator[_Part]:
@@ -83,18 +56,17 @@ def _parts(name: str, done: set[str]) -> Iterator[_Part]:
     if name in done:
         return
     done.add(name)
-    spec = find_spec(name)
-    if spec is None or spec.origin is None:
-        raise BundleError(f"There is no module {name}.")
-    source = Path(spec.origin).read_text(encoding="utf-8")
-    part = _Part(name, spec.parent or "", source, ast.parse(source))
-    for node in ast.walk(part.tree):
-        if isinstance(node, ast.Import) and any(a.name.startswith("nlihub") for a in node.names):
-            raise BundleError(f"{name} imports a module of nlihub whole.")
-        if isinstance(node, ast.ImportFrom) and _is_ours(node, part):
-            if node not in part.tree.body or any(alias.asname for alias in node.names):
-                raise BundleError(f"{name} renames or hides an import of {_target(node, part)}.")
-            yield from _parts(_target(node, part), done)
+    module = import_module(name)
+    source = inspect.getsource(module)
+    part = _Part(name, source, ast.parse(source), [])
+    for node in part.tree.body:
+        if isinstance(node, ast.ImportFrom):
+            target = resolve_name("." * node.level + (node.module or ""), module.__package__)
+            if target.startswith(_PACKAGE):
+                yield from _parts(target, done)
+                continue
+        if isinstance(node, ast.Import | ast.ImportFrom):
+            part.imports.append(node)
     yield part
 
 

@@ -1,16 +1,13 @@
 """Modules of ``evaluate`` made from scoring functions.
 
 ``evaluate`` encodes inputs element by element and turns 1.7 and "1" into 1. Here columns go to the
-function unchanged; batches are validated, then stored as Arrow tables: in the locked file in its
-cache to which ``evaluate`` writes them too, and which the processes of a distributed run share. The
-undocumented attributes of ``evaluate.EvaluationModule`` that this takes were seen in 0.4.5 and
-0.4.6; ``tests/metrics/test_evaluate_store.py`` states what is expected of them.
+function unchanged; batches are validated, then kept in memory as Arrow tables. What this takes of
+``evaluate.EvaluationModule`` besides the documented methods was seen in 0.4.5 and 0.4.6;
+``tests/metrics/test_evaluate_store.py`` states what is expected of it.
 """
 
 import inspect
-import itertools
 from collections.abc import Callable, Mapping, Sequence
-from pathlib import Path
 from typing import Any, ClassVar
 
 import datasets
@@ -21,7 +18,6 @@ from .inputs import MetricInputError, Problems
 from .inputs.columns import (
     ANSWER_COLUMNS,
     LABEL_COLUMNS,
-    InputColumn,
     check_lengths,
     name_classes,
     read_input_columns,
@@ -34,9 +30,6 @@ _LOADING = frozenset(inspect.signature(evaluate.EvaluationModule.__init__).param
 
 #: Columns of probabilities; all others hold labels or ids.
 _PROBABILITIES = ("probabilities", "other_probabilities")
-
-#: Rows of a record batch; the default of datasets makes thousands of small ones.
-_BATCH = 1 << 20
 
 
 class ColumnarModule:
@@ -63,20 +56,10 @@ class ColumnarModule:
     REQUIRED: ClassVar[tuple[str, ...]]
     OPTIONAL: ClassVar[tuple[str, ...]]
 
-    # Attributes that EvaluationModule sets.
-    num_process: int
-    selected_feature_format: Any
-    writer: Any
-    buf_writer: Any
-    data: Any
-    filelocks: Any
-    file_paths: Any
-    filelock: Any
-    cache_file_name: Any
-    _init_writer: Any
-
     def __init__(self, *args: Any, columns: Sequence[str] = (), **options: Any) -> None:
         loading = {name: options.pop(name) for name in _LOADING & set(options)}
+        if loading.get("num_process", 1) > 1:
+            raise TypeError("num_process: expected 1; gather the rows of all processes in one.")
         super().__init__(*args, **loading)
         if loading.get("seed") is not None:  # one seed for evaluate and for the test
             options["seed"] = loading["seed"]
@@ -88,10 +71,12 @@ class ColumnarModule:
             raise TypeError(f"Unknown columns: {sorted(unknown)}. Known: {self.OPTIONAL}.")
         self._options = options
         self._columns = (*self.REQUIRED, *columns)
-        self._options_now: dict[str, Any] = {}
-        self._is_reading = False
-        self._stored: pa.Schema | None = None
+        self._batches: list[pa.Table] = []
+        self._kinds: dict[str, pa.DataType] = {}
         self._label_sets: set[tuple[str, ...]] = set()
+
+    def __len__(self) -> int:
+        return sum(map(len, self._batches))
 
     def _info(self) -> evaluate.MetricInfo:
         return evaluate.MetricInfo(
@@ -103,14 +88,11 @@ class ColumnarModule:
         )
 
     def _features(self) -> list[datasets.Features]:
-        """Return the types that the required columns may have."""
-        ids = list(map(datasets.Value, ("int64", "string")))
-        number = datasets.Value("float64")
-        probabilities = [number, datasets.Sequence(number)]
-        kinds = [probabilities if name in _PROBABILITIES else ids for name in self.REQUIRED]
+        """Return the types of the required columns with whole numbers and with texts."""
+        rows = dict.fromkeys(_PROBABILITIES, datasets.Sequence(datasets.Value("float64")))
         return [
-            datasets.Features(zip(self.REQUIRED, chosen, strict=True))
-            for chosen in itertools.product(*kinds)
+            datasets.Features({n: rows.get(n, datasets.Value(kind)) for n in self.REQUIRED})
+            for kind in ("int64", "string")
         ]
 
     def compute(self, *, predictions: Any = None, references: Any = None, **kwargs: Any) -> Any:
@@ -130,37 +112,31 @@ class ColumnarModule:
         columns = {name: column for name, column in columns.items() if column is not None}
         options = self._options | given
         is_flat = options.pop("flat", False)
-        result = self._result(columns, options)
-        return flatten(result) if is_flat and result is not None else result
+        if self._batches:
+            data = options.pop("data", None)
+            if columns:
+                self.add_batch(**columns, data=data)
+            result = self._compute(options)
+        else:
+            result = self.SCORE(**dict.fromkeys(self.REQUIRED) | columns, **options)
+        return flatten(result) if is_flat else result
 
-    def _result(self, columns: dict[str, Any], options: dict[str, Any]) -> Any:
-        """Return the result for columns and batches, None in processes other than the first."""
-        if columns and self.writer is None and self.num_process == 1:  # nothing is stored
-            return self.SCORE(**dict.fromkeys(self.REQUIRED) | columns, **options)
-        data = options.pop("data", None)
-        if columns:
-            self.add_batch(**columns, data=data)
-        try:
-            self._options_now = self._label_set(options)
-            self._is_reading = True
-            return super().compute()  # type: ignore[misc]
-        finally:
-            self._is_reading = False
-            self._forget()
+    def _compute(self, options: dict[str, Any]) -> dict[str, Any]:
+        """Score the batches, and drop them whatever happens."""
+        table = pa.concat_tables(self._batches, promote_options="default")
+        label_sets = self._label_sets
+        self._batches, self._kinds, self._label_sets = [], {}, set()
+        default = inspect.signature(self.SCORE).parameters["labels"].default
+        if label_sets and options.get("labels", default) is None:
+            if len(label_sets) > 1:
+                listed = " and ".join(map(str, sorted(label_sets)))
+                raise MetricInputError([f"The batches have different label sets: {listed}."])
+            options = options | {"labels": next(iter(label_sets))}
+        return self.SCORE(**{name: table[name] for name in table.column_names}, **options)
 
     def _feature_names(self) -> list[str]:
-        """Return the columns that ``evaluate`` may ask for; all that are stored are read."""
-        return [] if self._is_reading else list(self._columns)
-
-    def _label_set(self, options: dict[str, Any]) -> dict[str, Any]:
-        """Return the options, with the label set of the batches if the options have none."""
-        default = inspect.signature(self.SCORE).parameters["labels"].default
-        if options.get("labels", default) is not None or not self._label_sets:
-            return options
-        if len(self._label_sets) > 1:
-            listed = " and ".join(map(str, sorted(self._label_sets)))
-            raise MetricInputError([f"The batches have different label sets: {listed}."])
-        return options | {"labels": next(iter(self._label_sets))}
+        """Return the columns that ``evaluate.combine`` hands over."""
+        return list(self._columns)
 
     def add_batch(self, *, predictions: Any = None, references: Any = None, **kwargs: Any) -> None:
         """Add a batch of n rows to those that the next ``compute`` uses.
@@ -179,23 +155,17 @@ class ColumnarModule:
             raise MetricInputError([f"Unknown columns {unknown}; known: {known}."])
         arrays, label_sets = self._read(given, data)
         table = pa.table({name: _storable(name, array) for name, array in arrays.items()})
-        table = self._type_unanswered(table)
-        if self._stored is None:
-            self.selected_feature_format = datasets.Features.from_arrow_schema(table.schema)
-            self._init_writer()  # in a distributed run with the other processes
-            self._stored = table.schema
-        elif table.schema != self._stored:
-            raise MetricInputError(
-                [
-                    f"This batch has the columns {_show_schema(table.schema)}; those before have "
-                    f"{_show_schema(self._stored)}."
-                ]
-            )
-        try:
-            self.writer.write_table(table, writer_batch_size=_BATCH)
-        except BaseException:  # such as a full disk: never compute on a part of the rows
-            self._forget()
-            raise
+        kinds = {field.name: field.type for field in table.schema}
+        stored = self._kinds or kinds
+        if kinds.keys() != stored.keys() or any(
+            kinds[name] != stored[name] and pa.null() not in (kinds[name], stored[name])
+            for name in kinds
+        ):
+            message = f"{_show_kinds(kinds)}; those before have {_show_kinds(stored)}"
+            raise MetricInputError([f"This batch has the columns {message}."])
+        answered = {name: kind for name, kind in kinds.items() if kind != pa.null()}
+        self._kinds = stored | answered
+        self._batches.append(table)
         self._label_sets |= label_sets
 
     def add(self, *, prediction: Any = None, reference: Any = None, **kwargs: Any) -> None:
@@ -212,31 +182,10 @@ class ColumnarModule:
         given = {name for name, value in row.items() if value is not None}
         self.add_batch(**{name: [value] for name, value in row.items() if name in given | answers})
 
-    def _type_unanswered(self, table: pa.Table) -> pa.Table:
-        """Return a batch in which answers that are all null have the type of others, or of labels.
-
-        Args:
-            table: n rows to store.
-        """
-        for name in set(ANSWER_COLUMNS) & set(table.column_names):
-            if table[name].null_count == len(table):
-                stored = self._stored
-                if stored is not None and name in stored.names:
-                    kind = stored.field(name).type
-                else:
-                    kind = table.field("references").type
-                place = table.column_names.index(name)
-                table = table.set_column(place, name, pa.nulls(len(table), kind))
-        return table
-
     def _read(
         self, given: Mapping[str, Any], data: Any
     ) -> tuple[dict[str, pa.Array], set[tuple[str, ...]]]:
-        """Validate a batch; return its columns, and the label sets of ``ClassLabel`` columns.
-
-        Raises:
-            MetricInputError: A column is missing or malformed, or lengths differ.
-        """
+        """Validate a batch; return its columns, and the label set of ``ClassLabel`` columns."""
         problems = Problems()
         needed = {*self.REQUIRED, *given} & set(_PROBABILITIES)
         matrices = {n: read_probabilities(given.get(n), data, problems, n) for n in sorted(needed)}
@@ -244,7 +193,15 @@ class ColumnarModule:
         optional = {n: given[n] for n in self.OPTIONAL if n in given and n not in needed}
         columns = read_input_columns(required, optional, data, problems)
         problems.check()
-        arrays, label_sets = name_labels(columns)
+        arrays = {name: column.values for name, column in columns.items()}
+        label_sets = {c.class_names for c in columns.values() if c.class_names is not None}
+        if len(label_sets) > 1:
+            problems.add(f"The columns have different label sets: {sorted(label_sets)}.")
+        elif label_sets:  # name all labels: another batch may number the classes differently
+            (names,) = label_sets
+            for name in arrays.keys() & set(LABEL_COLUMNS):
+                if pa.types.is_integer(arrays[name].type):
+                    arrays[name] = name_classes(name, arrays[name], names, problems)
         for name, matrix in matrices.items():
             if matrix is not None and matrix.ndim == 1:
                 arrays[name] = pa.array(matrix)
@@ -255,52 +212,12 @@ class ColumnarModule:
         problems.check()
         return arrays, label_sets
 
-    def _compute(self) -> dict[str, Any]:
-        table = self.data.with_format("arrow")[:]  # the rows of all processes
-        columns = {name: table[name] for name in table.column_names}
-        return self.SCORE(**columns, **self._options_now)
-
-    def _forget(self) -> None:
-        """Drop all batches; ``evaluate`` itself does so only if nothing fails."""
-        self._stored, self._label_sets = None, set()
-        self.data = self.writer = self.buf_writer = None
-        locked = list(zip(self.filelocks or [], self.file_paths or [], strict=True))
-        if self.filelock is not None:  # the file was not read yet
-            locked.append((self.filelock, self.cache_file_name))
-        for lock, path in locked:
-            Path(path).unlink(missing_ok=True)
-            lock.release()
-        self.filelocks = self.file_paths = self.filelock = self.cache_file_name = None
-
-
-def name_labels(
-    columns: Mapping[str, InputColumn],
-) -> tuple[dict[str, pa.Array], set[tuple[str, ...]]]:
-    """Return the values of a batch's columns, with named labels, and its label sets: one or none.
-
-    If one column of labels has the class names of a ``Dataset``, the numbers in all columns of
-    labels become names: another batch or process may number the classes differently.
-
-    Raises:
-        MetricInputError: The columns have different label sets, or a number that is not a class.
-    """
-    arrays = {name: column.values for name, column in columns.items()}
-    label_sets = {c.class_names for c in columns.values() if c.class_names is not None}
-    problems = Problems()
-    if len(label_sets) > 1:
-        problems.add(f"The columns have different label sets: {sorted(label_sets)}.")
-    elif label_sets:
-        (names,) = label_sets
-        for name in arrays.keys() & set(LABEL_COLUMNS):
-            if pa.types.is_integer(arrays[name].type):
-                arrays[name] = name_classes(name, arrays[name], names, problems)
-    problems.check()
-    return arrays, label_sets
-
 
 def _storable(name: str, values: pa.Array) -> pa.Array:
     """Return integers as int64 and strings as string, so that batches of any origin fit."""
     kind = values.type.value_type if pa.types.is_dictionary(values.type) else values.type
+    if values.null_count == len(values):  # no answer: of the type that other batches have
+        return pa.nulls(len(values))
     if pa.types.is_integer(kind):
         try:
             return values.cast(pa.int64())
@@ -313,5 +230,5 @@ def _storable(name: str, values: pa.Array) -> pa.Array:
     return values
 
 
-def _show_schema(schema: pa.Schema) -> str:
-    return ", ".join(f"{field.name} ({field.type})" for field in schema)
+def _show_kinds(kinds: Mapping[str, pa.DataType]) -> str:
+    return ", ".join(f"{name} ({kind})" for name, kind in kinds.items())

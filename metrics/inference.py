@@ -625,9 +625,7 @@ def _read_scores(scores: Any, name: str) -> np.ndarray:
         problems.add(f"{name}: {error}; expected one number per seed.")
     if values.ndim != 1:
         problems.add(f"{name}: has the shape {values.shape}; expected one number per seed.")
-    elif len(bad := np.flatnonzero(~np.isfinite(values))):
-        problems.add(f"{name}: not finite in {show_rows(bad, values)}.")
-    elif len(bad := np.flatnonzero(np.abs(values) > _MAX_SCORE)):
-        problems.add(f"{name}: beyond {_MAX_SCORE:g} in {show_rows(bad, values)}.")
+    elif len(bad := np.flatnonzero(~(np.abs(values) <= _MAX_SCORE))):  # NaN is not, either
+        problems.add(f"{name}: not up to {_MAX_SCORE:g} in {show_rows(bad, values)}.")
     problems.check()
     return values

@@ -35,9 +35,12 @@ _SCORES = {
 #: The scores of each part of a result.
 _PARTS = {
     "per_class": ("f1", "precision", "recall"),
-    "by_domain": ("macro_f1",),
-    "by_category": ("accuracy", "pattern_accuracy"),
     "recall_by_category": ("recall",),
+}
+#: The scores of each value of the column that a metric is always broken down by.
+_OWN_COLUMNS = {
+    ("nli_report", "domain"): ("macro_f1",),
+    ("pattern_accuracy", "category"): ("accuracy", "pattern_accuracy"),
 }
 _FUNCTIONS = {"pattern_accuracy": pattern_accuracy, "consistency": consistency}
 
@@ -133,7 +136,12 @@ def all_scores(metrics: Mapping[str, Mapping[str, Any]]) -> dict[str, float]:
                 numbers = _numbers(found, names, steps)
                 scores |= {f"{name} {part}": value for name, value in numbers.items()}
         for column, parts in result.get("by", {}).items():
+            own = _OWN_COLUMNS.get((metric, column))
             for value, found in parts.items():
+                if own is not None:
+                    numbers = _numbers(found, own, steps)
+                    scores |= {f"{name} {value}": number for name, number in numbers.items()}
+                    continue
                 numbers = _numbers(found, _SCORES[metric], steps)
                 numbers |= {f"f1 {n}": one["f1"] for n, one in found.get("per_class", {}).items()}
                 scores |= {f"{n}, {column} {value}": number for n, number in numbers.items()}

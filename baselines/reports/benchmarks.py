@@ -210,7 +210,7 @@ def _pictures(benchmark: Benchmark, pictures: Pictures) -> list[str]:
     alt = f"Pattern accuracy by consistency threshold on {name}{whose}"
     figure = with_legend_above(plots.plot_pattern_accuracy(found, start=0.5))
     blocks = [pictures.add(f"pattern accuracy {name}", alt, figure)]
-    if all("by_category" in result for result in found.values()):
+    if all("category" in result.get("by", ()) for result in found.values()):
         alt = f"Accuracy and pattern accuracy at 0.95 by category on {name}{whose}"
         figure = plots.plot_categories(found, threshold=0.95)
         blocks.append(pictures.add(f"categories {name}", alt, figure))

@@ -50,6 +50,10 @@ class Share:
     n: int
     of: int
 
+    def __str__(self) -> str:
+        """Return it in numbers and in percent."""
+        return f"{self.n:,} of {self.of:,} ({100 * self.value:.1f} %)" if self.of else "none"
+
     @property
     def value(self) -> float:
         """The share, from 0 to 1; NaN where the whole is 0."""

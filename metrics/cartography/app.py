@@ -2,7 +2,7 @@
 
 from nlihub.metrics.app import AppSpec, serve
 from nlihub.metrics.cartography.scoring import cartography
-from nlihub.metrics.plots.maps import plot_cartography
+from nlihub.metrics.plots.charts import plot_cartography
 from nlihub.metrics.rows import column_table
 
 #: Probabilities of the gold label, for easy, hard and ambiguous patterns.

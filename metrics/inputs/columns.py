@@ -68,10 +68,10 @@ def read_input_columns(
         is_answer, is_label = name in ANSWER_COLUMNS, name in LABEL_COLUMNS
         if is_answer and 0 < len(values) == values.null_count:
             values = pa.nulls(len(values), pa.string())  # whatever the type of no answer at all
+        values = plain(values)
         if problem := _check(values, may_be_null=is_answer, is_label=is_label):
             problems.add(f"{name}: {problem}.")
             continue
-        values = plain(values)
         if class_names is not None and not is_label:
             values, class_names = name_classes(name, values, class_names, problems), None
         columns[name] = InputColumn(name, values, class_names)
@@ -106,11 +106,8 @@ def as_arrow(given: Any, data: Any = None) -> tuple[pa.Array, tuple[str, ...] | 
     class_names = None
     if data is not None and isinstance(given, str):
         given, class_names = take_column(data, given)
-    elif hasattr(given, "column_name") and hasattr(given, "source"):  # a column of a Dataset
-        if _is_dataset(given.source):
-            given, class_names = take_column(given.source, given.column_name)
-        else:  # a field of a nested column
-            given = list(given)
+    elif hasattr(given, "column_name") and _is_dataset(getattr(given, "source", None)):
+        given, class_names = take_column(given.source, given.column_name)
     values = _convert(given)
     return (_join_chunks(values) if isinstance(values, pa.ChunkedArray) else values), class_names
 
@@ -155,7 +152,7 @@ def column_names(data: Any) -> list[Any]:
         return list(data.columns)
     raise UnreadableError(
         f"data is a {type(data).__name__}; expected a Dataset (one split), an Arrow table, "
-        "a data frame or a mapping of columns"
+        "a data frame or a mapping of columns by name"
     )
 
 
@@ -170,6 +167,8 @@ def _convert(given: Any) -> pa.Array | pa.ChunkedArray:
     if isinstance(given, pa.Array | pa.ChunkedArray):
         return given
     is_column = hasattr(given, "__len__") and not isinstance(given, str | bytes | Mapping)
+    if is_column and hasattr(given, "__array__") and not hasattr(given, "to_numpy"):
+        given = given if isinstance(given, np.ndarray) else to_numpy(given)
     if is_column and len(shape := getattr(given, "shape", (0,))) != 1:
         raise UnreadableError(f"has the shape {shape}; expected one value a row")
     if is_column and hasattr(given, "__arrow_c_stream__"):
@@ -177,17 +176,12 @@ def _convert(given: Any) -> pa.Array | pa.ChunkedArray:
             return pa.chunked_array(given)
         except (pa.ArrowException, TypeError, ValueError):  # a type that Arrow lacks: see below
             return _to_array(list(given))
-    is_of_pandas = hasattr(given, "to_numpy")  # Arrow knows its nulls
-    if is_column and not is_of_pandas and hasattr(given, "__array__"):
-        given = given if isinstance(given, np.ndarray) else to_numpy(given)
-        if given.ndim != 1:
-            raise UnreadableError(f"has the shape {given.shape}; expected one value a row")
-        return _to_array(given.astype(given.dtype.newbyteorder("="), copy=False))
-    if not (is_column and (is_of_pandas or isinstance(given, Sequence))):
+    if is_column and hasattr(given, "__array__"):
+        return _to_array(given)
+    if not (is_column and isinstance(given, Sequence)):
         text = " ".join(repr(given).split())
-        text = text if len(text) <= 60 else f"{text[:57]}..."
-        raise UnreadableError(f"is {text}, a {type(given).__name__}, not a column")
-    return _to_array(given if is_of_pandas or isinstance(given, list | tuple) else list(given))
+        raise UnreadableError(f"is {text:.60}, a {type(given).__name__}, not a column")
+    return _to_array(given if isinstance(given, list | tuple) else list(given))
 
 
 def to_numpy(given: Any) -> np.ndarray:
@@ -276,18 +270,13 @@ def _check(values: pa.Array, *, may_be_null: bool, is_label: bool) -> str | None
     if not len(values):
         return f"is empty; {EXPECTED}"
     kind = values.type
-    if pa.types.is_dictionary(kind):
-        kind = kind.value_type
-        if values.dictionary.null_count:  # used or not
-            values = values.dictionary_decode()
     if values.null_count and not may_be_null:
         rows = np.flatnonzero(values.is_null().to_numpy(zero_copy_only=False))
         return f"nothing in {show_rows(rows, values)}; {EXPECTED}"
     if is_label and pa.types.is_uint64(kind):  # to be compared with signed ones
-        numbers = pc.fill_null(plain(values), 0).to_numpy()
-        rows = np.flatnonzero(numbers > _MAX_INT64)
+        rows = np.flatnonzero(pc.fill_null(values, 0).to_numpy() > _MAX_INT64)
         return f"beyond signed 64 bits in {show_rows(rows, values)}; {EXPECTED}" * bool(len(rows))
-    if pa.types.is_integer(kind) or _is_text(kind):
+    if pa.types.is_integer(kind) or pa.types.is_dictionary(kind) or _is_text(kind):
         return None
     rows, expected = np.arange(len(values)), EXPECTED
     if pa.types.is_floating(kind):  # among integers and floats, list the floats

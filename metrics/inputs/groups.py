@@ -187,13 +187,6 @@ def read_breakdowns(
             "by={'NAME': column}."
         )
         return {}
-    lost = [name for name, column in given.items() if isinstance(column, str)]
-    if data is None and lost:
-        problems.add(
-            f"by: {lost[0]!r} names a column, and there is no data; expected data=, or a mapping: "
-            "by={'NAME': column}."
-        )
-        return {}
     found = {}
     for name, column in given.items():
         try:
@@ -247,28 +240,23 @@ def _encode_values(
     if pa.types.is_null(values.type):
         values = values.cast(pa.string())
     values = plain(values)
-    if not (pa.types.is_dictionary(values.type) or _can_be_text(values.type)):
-        raise UnreadableError(
-            f"holds values of type {values.type}; expected text, numbers, truth values, dates, "
-            "or lists of them"
-        )
     if values.null_count == len(values):
         raise UnreadableError("has no value in any row")
     has_value = values.is_valid().to_numpy(zero_copy_only=False)
-    ids = encode_sorted(InputColumn("by", values.drop_null()))
+    try:
+        ids = encode_sorted(InputColumn("by", values.drop_null()))
+        texts = ids.keys.cast(pa.string()).to_pylist()
+    except pa.ArrowNotImplementedError:
+        raise UnreadableError(
+            f"holds values of type {values.type}; expected text, numbers, truth values, dates, "
+            "or lists of them"
+        ) from None
     _check_n_values(len(ids))
     codes = np.full(len(values), len(ids))
     codes[has_value] = ids.codes
     if class_names is not None:
         return [class_names[number] for number in ids.keys.to_pylist()], codes
-    return ids.keys.cast(pa.string()).to_pylist(), codes
-
-
-def _can_be_text(kind: pa.DataType) -> bool:
-    is_text = pa.types.is_string(kind) or pa.types.is_large_string(kind)
-    is_number = pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind)
-    is_date = pa.types.is_date(kind) or pa.types.is_timestamp(kind)
-    return bool(is_text or is_number or is_date or pa.types.is_boolean(kind))
+    return texts, codes
 
 
 def _check_n_values(n_values: int) -> None:

@@ -100,20 +100,15 @@ def _check_label_set(labels: Any, problems: Problems) -> tuple[str, ...] | None:
     """Return the label set, two to ``MAX_LABELS`` distinct names; None if missing or invalid."""
     if labels is None:
         return None
-    if isinstance(labels, str) or not isinstance(labels, Sequence | np.ndarray):
-        problems.add(f"labels: {labels!r} is not a list of names.")
-        return None
-    names = tuple(labels)
-    if not all(isinstance(name, str) for name in names):
-        problems.add(f"labels: {list(names)!r} are not all strings; a label's id is its position.")
-    elif len(names) > MAX_LABELS:
-        problems.add(f"labels: {len(names):,} names; expected {MAX_LABELS:,} at most.")
-    elif len(set(names)) != len(names) or len(names) < 2:
-        problems.add(f"labels: {list(names)!r}; expected two or more names, all different.")
-    elif not all(map(is_unicode, names)):
-        problems.add(f"labels: {list(names)!r}; half of a surrogate pair is no text.")
-    else:
+    is_list = isinstance(labels, Sequence | np.ndarray) and not isinstance(labels, str)
+    names = tuple(labels) if is_list else ()
+    are_texts = all(isinstance(name, str) and is_unicode(name) for name in names)
+    if are_texts and 2 <= len(set(names)) == len(names) <= MAX_LABELS:
         return names
+    problems.add(
+        f"labels: {labels!r:.300}; expected a list of 2 to {MAX_LABELS:,} different names, in the "
+        "order of the ids."
+    )
     return None
 
 
@@ -179,10 +174,8 @@ def _encode(column: InputColumn, names: tuple[str, ...], problems: Problems) -> 
         expected = f"expected one of {', '.join(names)}"
         found = dictionary.dictionary.to_pylist()
         unknown = [found[i] for i in set(dictionary.indices.filter(wrong).to_pylist())]
-        if {_composed(label) for label in unknown} & {_composed(name) for name in names}:
-            expected += "; the same characters are written otherwise here: normalize them to NFC"
-        elif {_folded(label) for label in unknown} & {_folded(name) for name in names}:
-            expected += "; capitals and blanks have to be the same"
+        if set(map(_fold, unknown)) & set(map(_fold, names)):
+            expected += "; capitals and blanks have to be the same, and the Unicode form (NFC)"
     rows = np.flatnonzero(pc.fill_null(wrong, False).to_numpy(zero_copy_only=False))
     problems.add(f"{column.name}: outside the label set in {show_rows(rows, values)}; {expected}.")
     return None
@@ -238,12 +231,8 @@ def _hash_texts(columns: Sequence[InputColumn]) -> list[InputColumn]:
     return [found.get(column.name, column) for column in columns]
 
 
-def _composed(name: str) -> str:
-    return unicodedata.normalize("NFC", name)
-
-
-def _folded(name: str) -> str:
-    return name.strip().casefold()
+def _fold(name: str) -> str:
+    return unicodedata.normalize("NFC", name).strip().casefold()
 
 
 def _as_dictionary(values: pa.Array) -> pa.DictionaryArray:

@@ -35,29 +35,28 @@ def read_probabilities(
     Returns:
         Shape ``(n,)`` or ``(n, L)``, at most 1; None if there are problems.
     """
-    if given is None:
-        problems.add(f"{name}: missing; {_EXPECTED}.")
-        return None
     try:
-        values = as_numbers(given, data)
+        if given is None:
+            raise UnreadableError(f"missing; {_EXPECTED}")
+        return _as_probabilities(as_numbers(given, data))
     except UnreadableError as error:
-        problems.add(f"{name}: {error}; {_EXPECTED}.")
+        problems.add(f"{name}: {error}.")
         return None
+
+
+def _as_probabilities(values: np.ndarray) -> np.ndarray:
+    """Return probabilities, at most 1; raise ``UnreadableError`` if they are none."""
     if not values.size or values.ndim > 2 or values.shape[-1] < (2 if values.ndim == 2 else 1):
-        problems.add(f"{name}: has the shape {values.shape}; {_EXPECTED}.")
-        return None
+        raise UnreadableError(f"has the shape {values.shape}; {_EXPECTED}")
     rows = values if values.ndim == 2 else values[:, None]
     outside = ~((rows >= 0) & (rows <= 1 + _MAX_EXCESS)).all(axis=1)  # NaN is neither
     if outside.any():
         found = show_rows(np.flatnonzero(outside), values.tolist())
-        problems.add(f"{name}: not from 0 to 1 in {found}; expected probabilities, not logits.")
-        return None
-    if values.ndim == 2:
-        sums = rows.sum(axis=1)
-        wrong = np.flatnonzero(np.abs(sums - 1) > _SUM_TOLERANCE)
-        if len(wrong):
-            problems.add(f"{name}: do not sum to 1 in {show_rows(wrong, sums)}.")
-            return None
+        raise UnreadableError(f"not from 0 to 1 in {found}; expected probabilities, not logits")
+    sums = rows.sum(axis=1)
+    wrong = np.flatnonzero(np.abs(sums - 1) > _SUM_TOLERANCE)
+    if values.ndim == 2 and len(wrong):
+        raise UnreadableError(f"do not sum to 1 in {show_rows(wrong, sums)}")
     bounded: np.ndarray = np.minimum(values, 1)
     return bounded
 

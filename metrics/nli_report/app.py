@@ -20,7 +20,7 @@ def _example() -> str:
 
 
 def _breakdowns(result: Mapping[str, Any]) -> dict[str, Rows]:
-    """Return scores by class, and by domain and any column where the result has them."""
+    """Return scores by class, and by the columns that the result has."""
     names = {
         "n_references": "gold",
         "n_predictions": "predicted",
@@ -29,13 +29,10 @@ def _breakdowns(result: Mapping[str, Any]) -> dict[str, Rows]:
         "f1": "F1",
     }
     tables = {"By class": breakdown_table("label", result["per_class"], names)}
-    if "by_domain" in result:
-        names = {"n_samples": "samples", "macro_f1": "macro-F1", "accuracy": "accuracy"}
-        tables["By domain"] = breakdown_table("domain", result["by_domain"], names)
     scores = {"macro_f1": "macro-F1", "accuracy": "accuracy"}
     of_class = {label: f"F1 {label}" for label in result["per_class"]}
     for column, parts in result.get("by", {}).items():
-        tables[f"Broken down by {column}"] = breakdown_table(
+        tables[f"By {column}"] = breakdown_table(
             column, parts, scores, counts={"n_samples": "samples"}, per_class=of_class
         )
     return tables

@@ -48,7 +48,8 @@ def nli_report(
             columns crossed; or a mapping of a name to a column, n values or a name in ``data``.
             Values are text, numbers, truth values, dates, or lists of them, at most 500 different
             ones; nulls and empty lists are shown as ``(none)``. None breaks nothing down.
-        domains: Domain of each sample, n integers or strings; None gives no breakdown.
+        domains: Domain of each sample, n integers or strings: one more column to break the scores
+            down by, ``domain``. None gives none.
         groups: Group of each sample, n integers or strings, if samples of a group are dependent:
             the units of intervals and tests. None means that all samples are independent.
         other_predictions: Predicted labels of a second system to compare with, n integers or
@@ -69,10 +70,9 @@ def nli_report(
           by label;
         - ``confusion_matrix``: lists of samples by gold label, then by predicted label; samples
           without an answer are not in it;
-        - ``by``: the same scores by name of the column, then by value as text, if asked for; a
-          sample with a list of values counts under each;
-        - ``by_domain``: the same scores of every domain, if domains are given;
-        - ``confidence_intervals``: low and high end by score (also of every domain and value), if
+        - ``by``: the same scores by name of the column, then by value as text, if there are columns
+          to break them down by; a sample with a list of values counts under each;
+        - ``confidence_intervals``: low and high end by score (also of every value), if
           asked for; None if there are fewer than five groups, or samples without groups; and beside
           it ``standard_errors``;
         - ``comparison``: for each score the ``other`` system's, the ``difference`` (first minus
@@ -112,8 +112,10 @@ def nli_report(
     )
     if labels is None and not encoded.is_given:
         problems.add("labels: missing; name the label set in the order of its ids.")
-    breakdowns = read_breakdowns(by, data, columns, problems)
+    asked = breakdowns = read_breakdowns(by, data, columns, problems)
     problems.check()
+    if "domains" in columns:
+        breakdowns = {"domain": break_down(columns["domains"]), **asked}
     gold, *systems = encoded.codes.values()
     ids = encode_sorted(columns["groups"]) if "groups" in columns else None
     unit = "samples" if ids is None else "groups"
@@ -128,10 +130,8 @@ def nli_report(
         return scores
 
     result = scores_of(slice(None)) | encoded.count_unanswered()
-    if by is not None:
+    if breakdowns:
         result["by"] = {name: found.score(scores_of) for name, found in breakdowns.items()}
-    if "domains" in columns:
-        result["by_domain"] = break_down(columns["domains"]).score(scores_of)
     if len(systems) > 1:
         ratios, counts = _ratios(gold, systems, encoded.names, ids)
         result |= compare_systems(ratios, inference, unit, counts)
@@ -143,7 +143,7 @@ def nli_report(
         labels=encoded,
         absent_class=ABSENT_CLASS_POLICY,
         units=unit if inference.has_intervals or len(systems) > 1 else None,
-        by=list_names([*breakdowns]) or None,
+        by=list_names([*asked]) or None,
     )
 
 

@@ -23,19 +23,15 @@ def _example() -> str:
 
 
 def _breakdowns(result: Mapping[str, Any]) -> dict[str, Rows]:
-    """Return scores by category and any column, and counts by pattern, where it has them."""
+    """Return scores by columns, and counts by pattern, where the result has them."""
     counts = {"n_groups": "patterns", "n_samples": "samples"}
     scores: dict[str, str | list[str]] = {
         "accuracy": "accuracy",
         "pattern_accuracy": [f"PA {threshold}" for threshold in as_list(result["thresholds"])],
     }
     tables: dict[str, Rows] = {}
-    if "by_category" in result and "category" not in result.get("by", {}):  # which is the same
-        names = {**counts, **scores}
-        tables["By category"] = breakdown_table("category", result["by_category"], names)
     for column, parts in result.get("by", {}).items():
-        table = breakdown_table(column, parts, scores, counts=counts)
-        tables[f"Broken down by {column}"] = table
+        tables[f"By {column}"] = breakdown_table(column, parts, scores, counts=counts)
     if "groups" in result:
         tables["By pattern"] = column_table(result["groups"])
     return tables

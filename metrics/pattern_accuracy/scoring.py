@@ -62,7 +62,7 @@ def pattern_accuracy(
             ones, and the same for all samples of a pattern unless they are lists; nulls and empty
             lists are shown as ``(none)``. None breaks nothing down.
         categories: Category of each sample, n integers or strings, the same for all samples of a
-            pattern; None gives no breakdown.
+            pattern: one more column to break the scores down by, ``category``. None gives none.
         labels: Names of the label set in the order of their ids; None takes the class names of a
             ``Dataset`` column, or the labels that occur.
         other_predictions: Predicted labels of a second system to compare with, n integers or
@@ -86,12 +86,11 @@ def pattern_accuracy(
           second system, if there is one;
         - ``curve``: the ``thresholds`` at which ``pattern_accuracy`` changes, and its values;
           between two thresholds it has the value of the upper one;
-        - ``by``: the scores by name of the column, then by value as text, if asked for; of a
-          pattern with lists, the samples count whose list has the value;
-        - ``by_category``: the scores of each category, if categories are given;
+        - ``by``: the scores by name of the column, then by value as text, if there are columns to
+          break them down by; of a pattern with lists, the samples count whose list has the value;
         - ``groups``: lists ``group``, ``reference``, ``category``, ``n_samples``, ``n_correct``
           and ``accuracy``, sorted by group, if ``per_group``;
-        - ``confidence_intervals``: low and high end by score (also of every category and value),
+        - ``confidence_intervals``: low and high end by score (also of every value),
           if asked for; None if there are fewer than five patterns; and beside it
           ``standard_errors``;
         - ``comparison``: for each score the ``other`` system's, the ``difference`` (first minus
@@ -105,9 +104,8 @@ def pattern_accuracy(
     Raises:
         MetricInputError: Columns differ in length, are empty or hold values other than integers
             and strings; references or groups have nulls; labels are outside the set; a pattern has
-            two gold labels, categories or
-            values to break down by; a column to break down by is missing or has too many values;
-            an option is out of its range. All problems are listed.
+            two gold labels or values to break down by; a column to break down by is missing or has
+            too many values; an option is out of its range. All problems are listed.
 
     Source: SpaceNLI, section 4.2.2 (PA_t and its curve), Figure 5 (categories), Figure 6 (area),
         Table 2 and section 5 (spatial expressions).
@@ -130,11 +128,12 @@ def pattern_accuracy(
         data,
         problems,
     )
-    breakdowns = read_breakdowns(by, data, columns, problems)
+    asked = breakdowns = read_breakdowns(by, data, columns, problems)
     problems.check()
     groups_ = columns["groups"]
-    category = break_down(columns["categories"]) if "categories" in columns else None
-    if breakdowns or category is not None:
+    if "categories" in columns:
+        breakdowns = {"category": break_down(columns["categories"]), **asked}
+    if breakdowns:
         groups_ = hash_ids(groups_)
     patterns = _tally_patterns(groups_, encoded, problems)
 
@@ -150,22 +149,16 @@ def pattern_accuracy(
         name: _score_by_value(f"by {name}", found, groups_, encoded, patterns, scores_of, problems)
         for name, found in breakdowns.items()
     }
-    by_category = None
-    if category is not None:
-        by_category = _score_by_value(
-            "categories", category, groups_, encoded, patterns, scores_of, problems
-        )
     problems.check()
     n_correct, n_samples = patterns.n_correct[0], patterns.n_samples
     result = scores_of(n_correct, n_samples)
     result["thresholds"] = levels.as_given()
     result["curve"] = solved_curve(n_correct, n_samples, "pattern_accuracy")
     result |= encoded.count_unanswered()
-    if by is not None:
+    if by_value:
         result["by"] = by_value
-    if by_category is not None:
-        result["by_category"] = by_category
     if per_group:
+        category = breakdowns.get("category") if "categories" in columns else None
         result["groups"] = _table(patterns, encoded.names, groups_, category)
     if other_predictions is not None:
         systems = [
@@ -179,7 +172,7 @@ def pattern_accuracy(
         inference,
         labels=encoded,
         thresholds=levels,
-        by=list_names([*breakdowns]) or None,
+        by=list_names([*asked]) or None,
     )
 
 

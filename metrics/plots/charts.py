@@ -1,9 +1,9 @@
-"""Pictures of scores: curves over a threshold, bars by the value of a column, points by system.
+"""Pictures of results: curves, bars by the value of a column, points by system, maps of groups.
 
 ``save_figure`` writes a picture.
 """
 
-import textwrap
+import math
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -19,6 +19,7 @@ from .figures import (
     check_results,
     lighten,
     new_figure,
+    shades,
     with_legend_above,
 )
 
@@ -32,16 +33,20 @@ _BOUND_COLOR = "#888888"
 #: Categories of BioNLI in the order of its Table 5; others come first, sorted.
 _BIONLI = ("positive", "SEN", "SEP", "SRE", "SREO", "VNeg", "SN", "LPR", "GEN-ND", "GEN")
 
-#: Maximum number of values that bars can show side by side.
+#: Maximum number of values that bars can show.
 N_VALUES = 40
 
-#: Inches of a page with margins, turned on its side.
-_PAGE = 9.0
-
-_INTERVAL: dict[str, Any] = {"ecolor": "#222222", "elinewidth": 1, "capsize": 2}
+#: In a grey that is visible on bars of every colour.
+_INTERVAL: dict[str, Any] = {"ecolor": "#777777", "elinewidth": 1.2, "capsize": 2}
 
 #: What a score of ``plot_breakdown`` is called on the axis.
 _SCORES = {"accuracy": "Accuracy", "macro_f1": "Macro-F1"}
+
+#: What the points of a map may be coloured by.
+MAP_COLORS = ("label", "correctness")
+
+#: Inches of a row of the heat map at most and at least, of all rows, and of a row's name.
+_ROW, _THIN_ROW, _ROWS, _NAME = 0.22, 0.045, 7.2, 0.1
 
 
 def plot_pattern_accuracy(
@@ -114,19 +119,16 @@ def _plot_larger_side(results: Mapping[str, Mapping[str, Any]], start: float) ->
                 "results on the same groups."
             ]
         )
-    bound, *names = (
-        f"{name} ({100 * scores['area_under_curve']:.1f})"
-        for name, scores in [("a perfect system", perfect), *found.items()]
-    )
-    curves = [result["curve"] for result in found.values()]
+    curves = [("a perfect system", perfect), *found.items()]
     return _plot_curves(
-        {bound: perfect["curve"], **dict(zip(names, curves, strict=True))},
+        {f"{name} ({100 * r['area_under_curve']:.1f})": r["curve"] for name, r in curves},
         "consistency",
         start,
         x_label="Share of a group that is right and of one label, at least (%)",
         y_label="Groups (%)",
         title="System (mean, %)",
-        bound=bound,
+        colors=(_BOUND_COLOR, *COLORS),
+        lines=("-", *LINES),
     )
 
 
@@ -138,15 +140,12 @@ def _plot_curves(
     x_label: str,
     y_label: str,
     title: str,
-    bound: str | None = None,
+    colors: Sequence[str] = COLORS,
+    lines: Sequence[Any] = LINES,
 ) -> "Figure":
-    """Draw curves by name; ``bound`` names one that is not a system's, which is grey."""
-    systems = [name for name in curves if name != bound]
-    styles = dict(zip(systems, zip(COLORS, LINES, strict=True), strict=False))
     highest = 1.0
     with new_figure() as (figure, axes):
-        for name, curve in curves.items():
-            color, line = styles.get(name, (_BOUND_COLOR, "-"))
+        for (name, curve), color, line in zip(curves.items(), colors, lines, strict=False):
             x = [100 * threshold for threshold in curve["thresholds"]]
             y = [100 * share for share in curve[score]]
             # Between two thresholds the share is that of the upper one.
@@ -175,20 +174,20 @@ def plot_categories(
 
     Source: SpaceNLI, Figure 5.
     """
-    check_results(results, "by_category", "thresholds")
-    tables = {name: result["by_category"] for name, result in results.items()}
-    places = {}
+    check_results(results, "thresholds")
+    tables = _tables_of(results, "category")
+    solved = {}
     for name, result in results.items():
         thresholds = as_list(result["thresholds"])
         wanted = threshold or (thresholds[0] if len(thresholds) == 1 else 0.95)
         if wanted not in thresholds:
             message = f"{name}: has the thresholds {thresholds}; expected {wanted:g}."
             raise MetricInputError([message])
-        places[name] = thresholds.index(wanted)
-    solved = {
-        name: {c: as_list(scores["pattern_accuracy"])[places[name]] for c, scores in table.items()}
-        for name, table in tables.items()
-    }
+        place = thresholds.index(wanted)
+        solved[name] = {
+            category: as_list(scores["pattern_accuracy"])[place]
+            for category, scores in tables[name].items()
+        }
     return _plot_bars(
         solved,
         "categories",
@@ -224,12 +223,11 @@ def plot_recall(results: Mapping[str, Mapping[str, Any]]) -> "Figure":
     found = list(dict.fromkeys(category for table in tables.values() for category in table))
     order = [c for c in found if c not in _BIONLI] + [c for c in _BIONLI if c in found]
     # Recall of few samples says little, so their number is shown where systems agree on it.
-    notes = []
+    names = {}
     for category in order:
         numbers = {t[category]["n_samples"] for t in tables.values() if category in t}
-        notes.append(f"n={min(numbers):,}" if len(numbers) == 1 else "")
-    recalls = _score_of(tables, "recall")
-    return _plot_bars(recalls, "categories", "Recall (%)", values=order, notes=notes)
+        names[category] = f"{category} (n={min(numbers):,})" if len(numbers) == 1 else category
+    return _plot_bars(_score_of(tables, "recall"), "categories", "Recall (%)", names=names)
 
 
 def plot_breakdown(
@@ -239,7 +237,7 @@ def plot_breakdown(
 
     Args:
         results: Results by name of the system, 1 to 7, with the breakdowns ``by``: scores by name
-            of the column and by value; or with ``by_domain``.
+            of the column and by value.
         by: Name of the breakdown; None takes the only one.
         score: ``accuracy`` or ``macro_f1``.
 
@@ -254,15 +252,8 @@ def plot_breakdown(
     if score not in _SCORES:
         raise MetricInputError([f"score: {score!r}; expected {' or '.join(_SCORES)}."])
     by = by or _only_breakdown(results)
-    tables = {name: _columns_of(result).get(by) for name, result in results.items()}
+    chosen = _tables_of(results, by)
     problems = [
-        f"{name}: no breakdown by {by}; the result has {_listed(results[name])}. Score its "
-        f"predictions with --by {by}."
-        for name, table in tables.items()
-        if table is None
-    ]
-    chosen = {name: table for name, table in tables.items() if table is not None}
-    problems += [
         f"{name}: the breakdown by {by} has no {score}; its scores are {', '.join(scores)}."
         for name, table in chosen.items()
         for scores in list(table.values())[:1]
@@ -281,22 +272,30 @@ def plot_breakdown(
         _score_of(chosen, score),
         f"values of {by}",
         f"{_SCORES[score]} (%)",
-        x_label=by.replace("_", " "),
+        value_label=by.replace("_", " "),
         ends=ends,
     )
 
 
-def _columns_of(result: Mapping[str, Any]) -> dict[str, Mapping[str, Any]]:
-    domains = {"domain": result["by_domain"]} if "by_domain" in result else {}
-    return domains | dict(result.get("by", {}))
-
-
-def _listed(result: Mapping[str, Any]) -> str:
-    return ", ".join(f"by {name}" for name in _columns_of(result)) or "none"
+def _tables_of(
+    results: Mapping[str, Mapping[str, Any]], by: str
+) -> dict[str, Mapping[Any, Mapping[str, Any]]]:
+    """Return the breakdown by a column of each result."""
+    problems = [
+        f"{name}: no breakdown by {by}; the result has {', '.join(result.get('by', [])) or 'none'}."
+        f" Score its predictions with --by {by}."
+        for name, result in results.items()
+        if by not in result.get("by", {})
+    ]
+    if problems:
+        raise MetricInputError(problems)
+    return {name: result["by"][by] for name, result in results.items()}
 
 
 def _only_breakdown(results: Mapping[str, Mapping[str, Any]]) -> str:
-    names = list(dict.fromkeys(by for result in results.values() for by in _columns_of(result)))
+    names: list[str] = list(
+        dict.fromkeys(by for result in results.values() for by in result.get("by", ()))
+    )
     if not names:
         step = "Score the predictions with --by COLUMN."
         raise MetricInputError([f"{', '.join(results)}: the results have no breakdown. {step}"])
@@ -315,30 +314,22 @@ def plot_possible_perturbations(
         published: The same in the paper, as far as it says, beside ours; None leaves it out.
 
     Raises:
-        MetricInputError: There are no shares, or one is not from 0 to 1.
+        MetricInputError: There are no shares.
         MissingLibraryError: matplotlib is not installed.
 
     Source: BioNLI, section 3.4 and Figure 1.
     """
-    series = {"this build": shares} | ({"paper": published} if published else {})
-    problems = [
-        f"{name}: the share of {n} is {share}; expected 0 to 1."
-        for name, each in series.items()
-        for n, share in each.items()
-        if not 0 <= share <= 1
-    ]
     if not shares:
-        problems.append("shares: empty; expected a share for each number of perturbations.")
-    if problems:
-        raise MetricInputError(problems)
+        raise MetricInputError(["shares: empty; expected one for each number of perturbations."])
+    series = {"this build": shares} | ({"paper": published} if published else {})
     known = {n for each in series.values() for n in each}
     return _plot_bars(
         series,
         "numbers",
         "Mechanisms (%)",
-        values=range(min(known), max(known) + 1),
-        x_label="Kinds of perturbation that are possible",
-        shows_heights=True,
+        names={n: str(n) for n in range(min(known), max(known) + 1)},
+        value_label="Kinds of perturbation that are possible",
+        shows_lengths=True,
     )
 
 
@@ -356,7 +347,7 @@ def plot_systems(scores: Sequence[Mapping[str, Any]]) -> "Figure":
     systems = list(dict.fromkeys(str(one["system"]) for one in scores))
     if not 0 < len(systems) <= len(COLORS):
         raise MetricInputError([f"{len(systems)} systems; expected 1 to {len(COLORS)}."])
-    names = list(dict.fromkeys(_name_of(one) for one in scores))
+    names: list[str] = list(dict.fromkeys(_name_of(one) for one in scores))
     height = 0.6 + len(names) * (0.16 * len(systems) + 0.2)
     with new_figure(width=6.3, height=height) as (figure, axes):
         for place, system in enumerate(systems):
@@ -394,77 +385,235 @@ def _name_of(one: Mapping[str, Any]) -> str:
 def _plot_bars(
     series: Mapping[str, Mapping[Any, float]],
     what: str,
-    y_label: str,
+    label: str,
     *,
-    values: Sequence[Any] = (),
-    notes: Sequence[str] = (),
-    x_label: str = "",
+    names: Mapping[Any, str] | None = None,
+    value_label: str = "",
     behind: Mapping[str, Mapping[Any, float]] | None = None,
     ends: Mapping[str, Mapping[Any, Sequence[float] | None]] | None = None,
-    shows_heights: bool = False,
+    shows_lengths: bool = False,
 ) -> "Figure":
-    """Draw the bars of systems side by side over each value.
+    """Draw the bars of systems, from left to right, one below another for each value.
 
     Args:
-        series: Height of a bar by system and value, from 0 to 1; some values may have no bar.
+        series: Length of a bar by system and value, from 0 to 1; some values may have no bar.
         what: What the values are, in the plural.
-        y_label: What the heights are.
-        values: All values, in the order of the axis; none takes their order in the series.
-        notes: A text under each value.
-        x_label: What the values are, on the axis.
-        behind: Heights of lighter bars behind these.
+        label: What the lengths are.
+        names: Name of each value, in the order of the axis; None takes the order in the series.
+        value_label: What the values are, on the axis.
+        behind: Lengths of lighter bars behind these.
         ends: Ends of an interval by system and value; None for no interval.
-        shows_heights: Whether to write the heights, in percent, above the bars.
+        shows_lengths: Whether to write the lengths, in percent, beside the bars.
 
     Raises:
         MetricInputError: There are more values than bars can show.
     """
-    values = values or list(dict.fromkeys(value for each in series.values() for value in each))
-    if len(values) > N_VALUES:
-        message = f"{len(values)} {what}; bars show at most {N_VALUES}. Choose a column with fewer."
+    if names is None:
+        names = {value: str(value).replace("_", " ") for each in series.values() for value in each}
+    if len(names) > N_VALUES:
+        message = f"{len(names)} {what}; bars show at most {N_VALUES}. Choose a column with fewer."
         raise MetricInputError([message])
-    names = [
-        textwrap.fill(str(value).replace("_", " "), 14, break_long_words=False) for value in values
-    ]
-    lines = [line for name in names for line in name.splitlines()] + list(notes)
-    of_name = 0.075 * max([len(line) for line in lines] + [5] * shows_heights) + 0.1
-    # Names side by side would make a picture wider than a page.
-    is_upright = len(values) * of_name > _PAGE
-    if is_upright:
-        names, of_name = [name.replace("\n", " ") for name in names], 0.2
-    if notes:
-        names = [f"{name}\n{note}".rstrip() for name, note in zip(names, notes, strict=True)]
-    of_bars = 0.13 * len(series) + 0.1
     bar = 0.8 / len(series)
-    with new_figure(max(5.5, 0.9 + len(values) * max(of_name, of_bars))) as (figure, axes):
-        for place, (name, heights) in enumerate(series.items()):
-            present = [i for i, value in enumerate(values) if value in heights]
-            x = [i + (place - (len(series) - 1) / 2) * bar for i in present]
-            style: dict[str, Any] = {"width": 0.9 * bar, "edgecolor": "white"}
+    height = 0.8 + len(names) * (0.13 * len(series) + 0.1)
+    with new_figure(height=height) as (figure, axes):
+        for place, (system, lengths) in enumerate(series.items()):
+            present = [(i, value) for i, value in enumerate(names) if value in lengths]
+            at = [i + (place - (len(series) - 1) / 2) * bar for i, _ in present]
+            style: dict[str, Any] = {"height": 0.9 * bar, "edgecolor": "white"}
             if behind is not None:
-                y = [100 * behind[name][values[i]] for i in present]
-                axes.bar(x, y, color=lighten(COLORS[place]), **style)
-            style |= {"color": COLORS[place], "hatch": HATCHES[place], "label": str(name)}
-            y = [100 * heights[values[i]] for i in present]
-            bars = axes.bar(x, y, **style)
-            if shows_heights:
-                axes.bar_label(bars, fmt="%.1f", fontsize=7, padding=1)
-            for i, middle, height in zip(present, x, y, strict=True):
-                if ends and (interval := ends[name][values[i]]):
-                    _draw_interval(axes, middle, height, *interval)
-        axes.set_xticks(range(len(values)), names, rotation=90 if is_upright else 0)
-        axes.grid(axis="x", visible=False)
-        axes.set(xlabel=x_label, ylabel=y_label)
-        if shows_heights:
-            axes.margins(y=0.1)
+                x = [100 * behind[system][value] for _, value in present]
+                axes.barh(at, x, color=lighten(COLORS[place]), **style)
+            style |= {"color": COLORS[place], "hatch": HATCHES[place], "label": str(system)}
+            x = [100 * lengths[value] for _, value in present]
+            bars = axes.barh(at, x, **style)
+            if shows_lengths:
+                axes.bar_label(bars, fmt="%.1f", fontsize=7, padding=2)
+            for (_, value), y, length in zip(present, at, x, strict=True):
+                if ends and (interval := ends[system][value]):
+                    low, high = interval
+                    error = [[max(0.0, length - 100 * low)], [max(0.0, 100 * high - length)]]
+                    axes.errorbar([length], [y], xerr=error, fmt="none", **_INTERVAL)
+        axes.set_yticks(range(len(names)), list(names.values()))
+        axes.invert_yaxis()
+        axes.grid(axis="y", visible=False)
+        axes.set(xlabel=label, ylabel=value_label)
+        if shows_lengths:
+            axes.margins(x=0.1)
         else:
-            axes.set_ylim(0, 100)
+            axes.set_xlim(0, 100)
         return with_legend_above(figure)
 
 
-def _draw_interval(axes: "Axes", x: float, height: float, low: float, high: float) -> None:
-    from matplotlib.patheffects import withStroke
+def plot_cartography(
+    result: Mapping[str, Any],
+    *,
+    color: str = "label",
+    n_named: int = 5,
+    title: str | None = None,
+) -> "Figure":
+    """Draw the groups by confidence and variability of the gold label's probability.
 
-    halo = [withStroke(linewidth=2.2, foreground="white")]  # visible on black bars too
-    error = [[max(0.0, height - 100 * low)], [max(0.0, 100 * high - height)]]  # but for rounding
-    axes.errorbar([x], [height], error, fmt="none", path_effects=halo, **_INTERVAL)
+    Args:
+        result: The result of ``cartography``.
+        color: ``label`` colours groups by their gold label, ``correctness`` by the share of rows in
+            which the gold label is the most probable one. Markers are those of the gold label.
+        n_named: How many of the most variable and of the least confident groups to name, from 0.
+        title: Title of the picture, such as the name of the system; None leaves it out.
+
+    Raises:
+        MetricInputError: The result has no groups, or no correctness where that is the color; or
+            there is no such color.
+        MissingLibraryError: matplotlib is not installed.
+
+    Source: SpaceNLI, Figure 4 (gold label); Swayamdipta et al., EMNLP 2020, Figure 1 (correctness).
+    """
+    check_results({"result": result}, "groups")
+    if color not in MAP_COLORS:
+        raise MetricInputError([f"color: {color!r}; expected {' or '.join(MAP_COLORS)}."])
+    groups = result["groups"]
+    if color == "correctness" and "correctness" not in groups:
+        raise MetricInputError(
+            [
+                "The result has no correctness of the groups, which takes the probabilities of "
+                "every label. Score predictions with a column probability_LABEL for each."
+            ]
+        )
+    confidence, variability = np.array(groups["confidence"]), np.array(groups["variability"])
+    references = np.array(groups.get("reference", ["group"] * len(confidence)), dtype=object)
+    labels = [label for label in result.get("labels", ["group"]) if label in references]
+    colors = dict(zip(labels, COLORS, strict=False))
+    right = max(0.25, 1.12 * float(variability.max()))
+    with new_figure(height=4.2) as (figure, axes):
+        for label, marker in zip(labels, MARKERS, strict=False):
+            chosen = references == label
+            style: dict[str, Any] = {"color": colors[label], "alpha": 0.75, "linewidths": 0}
+            if color == "correctness":
+                # An outline keeps the lightest points visible on white.
+                style = {"c": 100 * np.array(groups["correctness"])[chosen], "cmap": shades()}
+                style |= {"vmin": 0, "vmax": 100, "edgecolors": "#555555", "linewidths": 0.5}
+            drawn = axes.scatter(
+                variability[chosen],
+                confidence[chosen],
+                s=22,
+                marker=marker,
+                label=f"{label} ({int(chosen.sum())})",
+                **style,
+            )
+        axes.set(
+            xlabel="Variability (standard deviation of the gold label's probability)",
+            ylabel="Confidence (its mean)",
+            xlim=(-0.01, right),
+            ylim=(-0.02, 1.02),
+        )
+        if title is not None:
+            axes.set_title(title)
+        if color == "correctness":
+            _add_scale(figure, axes, drawn, "Correctness (% of samples)")
+        if "reference" in groups:
+            legend = axes.legend(title="Gold label (groups)", loc="best")
+            for handle in legend.legend_handles if color == "correctness" else ():
+                if handle is not None:
+                    handle.set(facecolor="white", edgecolor="#555555", array=None)
+        named = [*np.argsort(-variability)[:n_named], *np.argsort(confidence)[:n_named]]
+        for i in dict.fromkeys(named):
+            axes.annotate(
+                str(groups["group"][i]),
+                (variability[i], confidence[i]),
+                xytext=(3, 2),
+                textcoords="offset points",
+                fontsize=6.5,
+                color=colors[references[i]] if color == "label" else "black",
+            )
+    return figure
+
+
+def _add_scale(figure: "Figure", axes: "Axes", drawn: Any, label: str, **options: Any) -> None:
+    scale = figure.colorbar(drawn, ax=axes, label=label, pad=0.02, **options)
+    scale.outline.set_visible(False)
+
+
+def plot_patterns(results: Mapping[str, Mapping[str, Any]]) -> "Figure":
+    """Draw a heat map of the accuracy of every pattern, a row, by system, a column.
+
+    Rows go by category, then from the highest to the lowest mean accuracy over the systems. Where
+    rows are too thin for all names, every second or third is named.
+
+    Args:
+        results: Results of ``pattern_accuracy`` with ``per_group``, by name of the system, over the
+            same patterns; 1 or more.
+
+    Raises:
+        MetricInputError: There are no results, a result has no groups, or systems have different
+            ones.
+        MissingLibraryError: matplotlib is not installed.
+
+    Source: SpaceNLI, section 5, which looks at patterns one by one.
+    """
+    step = "Score the predictions with --per-group."
+    check_results(results, "groups", n_most=None, next_step=step)
+    tables = {name: result["groups"] for name, result in results.items()}
+    first = next(iter(tables.values()))
+    categories = first.get("category", [""] * len(first["group"]))
+    rows = dict(zip(first["group"], categories, strict=True))
+    different = [
+        f"{name}: has other patterns than {next(iter(tables))}; expected results on the same rows."
+        for name, table in tables.items()
+        if set(table["group"]) != set(rows)
+    ]
+    if different:
+        raise MetricInputError(different)
+    accuracy = {
+        name: dict(zip(table["group"], table["accuracy"], strict=True))
+        for name, table in tables.items()
+    }
+    means = {group: sum(found[group] for found in accuracy.values()) for group in rows}
+    order = sorted(rows, key=lambda group: (rows[group], -means[group]))
+    values = np.array([[100 * found[group] for found in accuracy.values()] for group in order])
+    return _draw_patterns(values, order, [rows[group] for group in order], list(results))
+
+
+def _draw_patterns(
+    values: np.ndarray, groups: list[Any], categories: list[str], systems: list[str]
+) -> "Figure":
+    """Draw the heat map.
+
+    Args:
+        values: Accuracy in percent, ``(groups, systems)``.
+        groups: Ids of the groups, in the order of the rows.
+        categories: Category of each group, equal ones together.
+        systems: Names of the systems.
+    """
+    row = min(_ROW, max(_THIN_ROW, _ROWS / len(groups)))
+    height = row * len(groups) + 0.075 * max(map(len, systems)) + 0.45
+    with new_figure(3.0 + 0.4 * len(systems), height) as (figure, axes):
+        edges = np.arange(len(groups) + 1) - 0.5, np.arange(len(systems) + 1) - 0.5
+        # A mesh stays sharp in SVG and PDF, where an image would be blurred.
+        drawn = axes.pcolormesh(edges[1], edges[0], values, cmap=shades(), vmin=0, vmax=100)
+        drawn.set(edgecolor="face", linewidth=0.2)
+        named = range(0, len(groups), math.ceil(_NAME / row))
+        for category in dict.fromkeys(categories):
+            start, size = categories.index(category), categories.count(category)
+            axes.annotate(
+                f"{category.replace('_', ' ')}\n({size})" if category else "",
+                (0, start + (size - 1) / 2),
+                xycoords=("axes fraction", "data"),
+                xytext=(-5, 0),
+                textcoords="offset points",
+                ha="right",
+                va="center",
+                fontsize=8,
+            )
+            if start:
+                axes.axhline(start - 0.5, color="white", lw=2.5)
+                axes.axhline(start - 0.5, color="black", lw=0.8)
+        axes.set_yticks(named, [str(groups[i]) for i in named], fontsize=6)
+        axes.yaxis.tick_right()
+        axes.set_xticks(range(len(systems)), systems, fontsize=8, rotation=90)
+        axes.xaxis.tick_top()
+        axes.set_ylim(len(groups) - 0.5, -0.5)
+        axes.grid(visible=False)
+        axes.spines[:].set_visible(False)
+        axes.tick_params(length=0, pad=2)
+        scale = {"location": "bottom", "aspect": 30, "shrink": 0.9}
+        _add_scale(figure, axes, drawn, "Samples classified correctly (%)", **scale)
+    return figure

@@ -38,8 +38,8 @@ _FORMATS = (".png", ".svg", ".pdf")
 #: One hue from light to dark, which print and colour-blind readers keep apart.
 _SHADES = ("#e3eff7", "#7fb9dd", COLORS[0], "#00304b")
 
-#: Inches in a legend: of a letter, of a mark with the space around it, of a line.
-_IN_A_LETTER, _IN_A_MARK, _IN_A_LINE = 0.058, 0.55, 0.17
+#: Letters of a name that fit a legend of two columns, and inches of a line.
+_MAX_LETTERS, _IN_A_LINE = 35, 0.17
 
 
 @contextmanager
@@ -81,7 +81,7 @@ def shades() -> "LinearSegmentedColormap":
 
 
 def with_legend_above(figure: "Figure") -> "Figure":
-    """Move the legend of a picture above it, in as many columns as fit.
+    """Move the legend of a picture above it, in two columns if the names fit.
 
     Names of systems may be long; inside the axes they would cover the plot. The legend shows what
     the first pair of axes has names for. The picture is changed in place, and returned.
@@ -91,8 +91,7 @@ def with_legend_above(figure: "Figure") -> "Figure":
         title = legend.get_title().get_text() or title
         legend.remove()
     handles, names = axes.get_legend_handles_labels()
-    width = _IN_A_LETTER * max(map(len, names)) + _IN_A_MARK
-    n_columns = min(len(names), max(1, int(figure.get_figwidth() / width)))
+    n_columns = 2 if max(map(len, names)) <= _MAX_LETTERS else 1
     n_lines = -(-len(names) // n_columns) + (title is not None)
     figure.set_figheight(figure.get_figheight() + _IN_A_LINE * n_lines)
     style: dict[str, Any] = {"frameon": False, "fontsize": 8, "title_fontsize": 8}

@@ -1,7 +1,5 @@
 """Load datasets as the ``datasets`` library does."""
 
-from collections.abc import Callable
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -86,20 +84,31 @@ def load_dataset(
     """
     if not isinstance(path, str):
         raise UsageError(f"{path!r} is no dataset; expected its name.")
-    load = partial(
-        _load,
-        path,
-        name,
-        data_dir=data_dir,
-        streaming=streaming,
-        origin=origin,
-        version=version,
-        **arguments,
-    )
-    if [view, prompt, shots, seed] == [None] * 4:
-        return load(split=split)
+
+    def load(split: Any) -> Any:
+        if version is not None:
+            from .publishing.remote import load_pinned  # takes long to import
+
+            repository = path if "/" in path else f"{NAMESPACE}/{get_builder(path).SPEC.name}"
+            place = {"split": split, "streaming": streaming}
+            return load_pinned(repository, version, name, **place, **arguments)
+        builder = get_builder(path)
+        config = name or builder.SPEC.default_config
+        options = build_options(data_dir, configs=(config,), origin=origin)
+        return load_config(builder, options, split=split, streaming=streaming, **arguments)
+
+    if version is not None and (data_dir is not None or origin is not None):
+        raise UsageError("A published version has no data_dir and no origin.")
+    known = find_builder(path.removeprefix(f"{NAMESPACE}/"))
+    if version is None and known is None and Path(path).is_dir():
+        raise UsageError(
+            f"{path} is a folder; expected the name of a dataset. Load a built version with the "
+            f"datasets library: datasets.load_dataset({path!r})."
+        )
     given = {"prompt": prompt, "shots": shots, "seed": seed}
     asked: Any = {argument: value for argument, value in given.items() if value is not None}
+    if view is None and not asked:
+        return load(split)
     from .integrations.views import PROMPTED, VIEWS, make_view  # takes long to import
 
     if view is not None and view not in VIEWS:
@@ -110,46 +119,10 @@ def load_dataset(
         )
     if streaming:
         raise UsageError(f"The view {view!r} cannot be streamed; leave out streaming.")
-    return make_view(load(split=split), view, **asked, pool=_load_pool(load) if shots else None)
-
-
-def _load_pool(load: Callable[..., Any]) -> Any:
-    """Load the rows to draw exemplars from: the training rows, or those of the first split."""
-    try:
-        return load(split="train")
-    except UnknownNameError:
-        return next(iter(load(split=None).values()))
-
-
-def _load(
-    path: str,
-    name: str | None,
-    *,
-    data_dir: PathLike | None,
-    split: Any,
-    streaming: bool,
-    origin: str | None,
-    version: str | None,
-    **arguments: Any,
-) -> Any:
-    if version is not None:
-        if data_dir is not None or origin is not None:
-            raise UsageError("A published version has no data_dir and no origin.")
-        from .publishing.remote import load_pinned  # takes long to import
-
-        repository = path if "/" in path else f"{NAMESPACE}/{get_builder(path).SPEC.name}"
-        return load_pinned(repository, version, name, split=split, streaming=streaming, **arguments)
-    if find_builder(path.removeprefix(f"{NAMESPACE}/")) is None and Path(path).is_dir():
-        raise UsageError(
-            f"{path} is a folder; expected the name of a dataset. Load a built version with the "
-            f"datasets library: datasets.load_dataset({path!r})."
-        )
-    builder = get_builder(path)
-    config = name or builder.SPEC.default_config
-    return load_config(
-        builder,
-        build_options(data_dir, configs=(config,), origin=origin),
-        split=split,
-        streaming=streaming,
-        **arguments,
-    )
+    pool = None
+    if shots:
+        try:
+            pool = load("train")
+        except UnknownNameError:  # no training rows: those of the first split
+            pool = next(iter(load(None).values()))
+    return make_view(load(split), view, **asked, pool=pool)

@@ -9,8 +9,6 @@ from typing import IO, Any
 
 import orjson
 
-from .builders.dataflow.report import show_entries
-from .builders.procedures.abstracts.mechanisms.find import find_mechanisms
 from .builders.procedures.abstracts.mechanisms.mechanism import (
     Mechanism,
     MechanismOptions,
@@ -38,8 +36,6 @@ from .builders.procedures.abstracts.perturb.strategy import (
 )
 from .loaders.atomic_write import whole_file
 from .loaders.corpora.abstracts.abstract import SkippedAbstract
-from .loaders.corpora.abstracts.read import FORMATS, read_abstracts
-from .loaders.corpora.files import find_paper_files
 from .loaders.errors import CorpusError, UnknownNameError, UsageError
 from .loaders.paths import local_path
 
@@ -129,7 +125,7 @@ def perturb(
         >>> found.refused["SN"].reason
         'no number in the conclusion'
     """
-    chosen = _choose(strategies, pool or EntityPool({}), antonyms)
+    chosen = _choose(strategies, pool, antonyms)
     return perturb_mechanism(_as_mechanism(given), chosen, seed)
 
 
@@ -159,7 +155,7 @@ def perturb_all(
         >>> sorted(made.detail for made in nlihub.perturbation.perturb_all(one, ["SN"]).made["SN"])
         ['30 -> 40', '30 -> 70']
     """
-    chosen = _choose(strategies, pool or EntityPool({}), antonyms)
+    chosen = _choose(strategies, pool, antonyms)
     return perturb_mechanism_all(_as_mechanism(given), chosen, seed, limit=limit)
 
 
@@ -200,6 +196,12 @@ def perturb_files(
         CorpusError: The files give no mechanism.
         OutputError: The output cannot be written.
     """
+    # What reads files takes long to import, and a sentence needs none of it.
+    from .builders.dataflow.report import show_entries
+    from .builders.procedures.abstracts.mechanisms.find import find_mechanisms
+    from .loaders.corpora.abstracts.read import FORMATS, read_abstracts
+    from .loaders.corpora.files import find_paper_files
+
     given = [files] if isinstance(files, str | Path) else files
     found_files = (find_paper_files([local_path(path)], FORMATS) for path in given)
     paths = [file.path for found in found_files for file in found]
@@ -212,7 +214,7 @@ def perturb_files(
         antonyms = Antonyms.read(local_path(antonyms))
     if isinstance(pool, str | Path):
         pool = EntityPool.read(local_path(pool))
-    chosen = _choose(strategies, pool or EntityPool({}), antonyms)
+    chosen = _choose(strategies, pool, antonyms)
     rules = (mechanisms or MechanismOptions()).rules(any_length=True)
     found: Iterable[Mechanism | NoMechanism | SkippedAbstract] = find_mechanisms(
         read_abstracts(paths), rules
@@ -221,9 +223,9 @@ def perturb_files(
         found = list(found)
         pool = EntityPool.of(one for one in found if isinstance(one, Mechanism))
         chosen = _choose(strategies, pool, antonyms)
-    names = [strategy.name for strategy in chosen]
-    made, negatives = dict.fromkeys(names, 0), dict.fromkeys(names, 0)
-    refused: dict[str, Counter[str]] = {name: Counter() for name in names}
+    made: Counter[str] = Counter()
+    negatives: Counter[str] = Counter()
+    refused: dict[str, Counter[str]] = {strategy.name: Counter() for strategy in chosen}
     without: list[NoMechanism] = []
     skipped: list[SkippedAbstract] = []
     n_mechanisms = 0
@@ -237,15 +239,20 @@ def perturb_files(
             else:
                 n_mechanisms += 1
                 outcome = perturb_mechanism_all(one, chosen, seed, limit=limit)
-                for name, some in outcome.made.items():
-                    made[name] += 1
-                    negatives[name] += len(some)
+                made.update(outcome.made.keys())
+                negatives.update({name: len(some) for name, some in outcome.made.items()})
                 for name, why in outcome.refused.items():
                     refused[name][why.reason] += 1
                 for line in _list_negatives(one, outcome):
                     stream.write(orjson.dumps(line, option=orjson.OPT_APPEND_NEWLINE))
-        reasons = {name: dict(counter.most_common()) for name, counter in refused.items()}
-        told = PerturbedFiles(n_mechanisms, made, negatives, reasons, without, skipped)
+        told = PerturbedFiles(
+            n_mechanisms,
+            {name: made[name] for name in refused},
+            {name: negatives[name] for name in refused},
+            {name: dict(reasons.most_common()) for name, reasons in refused.items()},
+            without,
+            skipped,
+        )
         if not n_mechanisms:
             places = list(show_entries(map(asdict, told.left_out), len(told.left_out), "  "))
             shown = "\n".join(places or ["  they are empty"])
@@ -297,7 +304,7 @@ def _open(output: str | Path | IO[bytes], inputs: Sequence[Path], stack: ExitSta
 
 
 def _choose(
-    strategies: Iterable[str | Strategy] | None, pool: EntityPool, antonyms: Antonyms | None
+    strategies: Iterable[str | Strategy] | None, pool: EntityPool | None, antonyms: Antonyms | None
 ) -> list[Strategy]:
     ours = make_strategies(pool, antonyms)
     if strategies is None:

@@ -49,24 +49,16 @@ def test_probabilities_of_every_kind(given):
         ([[0.5, 0.5], None], r"not a number in 1 of 2 rows: 1 \(None\)"),
         (pa.array([[0.5, 0.5], None]), r"nothing in 1 of 2 rows: 1"),
         ([[0.5, 0.5], [None, 1.0]], r"nothing in 1 of 2 rows: 1"),
-        (
-            [[1.0], [0.5, 0.5], [0.5, 0.5]],
-            r"number of labels than 2 in 1 of 3 rows: 0 \(1\)",
-        ),
+        ([[1.0], [0.5, 0.5], [0.5, 0.5]], r"labels than 2 in 1 of 3 rows: 0 \(1\)"),
         ([[1.0], [1.0]], r"has the shape \(2, 1\)"),
         ([["0.5", "0.5"], ["1", "0"]], "holds values of type"),
-        ([], "probabilities"),
         (None, "probabilities: missing"),
         ("0.5", "not a column"),
-        ([0.5, "x"], "probabilities"),
-        ([True, False], r"not a number in 2 of 2 rows: 0 \(True\)"),
-        ([0.1, "0.1"], r"not a number in 1 of 2 rows: 1 \('0.1'\)"),
+        ([True, 0.1], r"not a number in 1 of 2 rows: 0 \(True\)"),
         (np.array([True, False]), "holds values of type bool in 2 of 2 rows"),
         (np.ma.array([0.5, 0.5], mask=[0, 1]), "nothing in 1 of 2 rows: 1"),
         (np.ma.array([[0.5, 0.5]] * 2, mask=[[0, 0], [0, 1]]), "nothing in 1 of 2 rows: 1"),
-        ({0.5, 0.1}, "not a column"),
         ([np.ma.array([0.9, 0.1], mask=[1, 0])] * 2, "not a number in 2 of 2 rows"),
-        (pa.array([], pa.list_(pa.float64())), "has the shape"),
         ([[0.5, 0.5]], "differ in their number of rows"),
         (np.zeros((2, 2, 2)), "shape"),
     ],
@@ -115,11 +107,6 @@ def test_nothing_depends_on_the_order_of_the_rows():
     result = cartography(values, groups=groups, fraction=0.5)
     assert result["groups"]["confidence"][0] == result["groups"]["confidence"][1]
     assert result["subsets"]["easy"] == ["a"]
-    rng = np.random.default_rng(0)
-    values, groups = rng.random(3000) ** 8, rng.integers(0, 50, 3000)
-    order = rng.permutation(3000)
-    moved = cartography(values[order], groups=groups[order], confidence_level=0.9)
-    assert moved == cartography(values, groups=groups, confidence_level=0.9)
 
 
 def test_equal_probabilities_do_not_vary():

@@ -1,5 +1,6 @@
 """The metrics in evaluate: by path, by class, by name offline, from a Space; every way to feed."""
 
+import ast
 import doctest
 import importlib.util
 import inspect
@@ -7,7 +8,7 @@ import os
 import re
 import subprocess
 import sys
-from pathlib import Path
+from collections import Counter
 
 import datasets
 import evaluate
@@ -19,7 +20,7 @@ import yaml
 from command_line import WITHOUT_TRANSFORMERS
 from conftest import ROOT
 from nlihub.metrics import METRICS, functional
-from nlihub.metrics.bundle import BundleError, bundle
+from nlihub.metrics.bundle import bundle
 from nlihub.metrics.functional import MetricInputError
 from nlihub.publishing.metrics import space_files
 
@@ -77,14 +78,15 @@ def test_every_way_to_feed_gives_the_result_of_the_function(name):
     for i in range(6):
         module.add(**{singular.get(key, key): column[i] for key, column in columns.items()})
     assert module.compute(**options) == expected(name)
-    assert list(Path(module.data_dir).glob("*.arrow")) == []
-    module = module_of(name, keep_in_memory=True, **options)
+    module = module_of(name, **options)
     module.add_batch(**columns)
     assert module.compute() == module.compute(**columns) == expected(name)
     with pytest.raises(TypeError, match="Unknown options"):
         module_of(name, threshold=1)
     with pytest.raises(TypeError, match="unexpected keyword"):
         module.compute(**columns, nonsense=1)
+    with pytest.raises(TypeError, match="num_process"):
+        module_of(name, num_process=2)
 
 
 @pytest.mark.parametrize("name", METRICS)
@@ -102,8 +104,8 @@ def test_what_is_refused_leaves_the_module_as_it_was(name):
     module.add_batch(**rest)
     with pytest.raises(MetricInputError):
         module.compute(**OPTIONS[name] | {"confidence_level": 7})
-    assert list(Path(module.data_dir).glob("*.arrow")) == []  # dropped, also after an error
-    with pytest.raises(ValueError, match="call `add` or `add_batch`"):
+    assert len(module) == 0  # dropped, also after an error
+    with pytest.raises(MetricInputError, match="missing"):
         module.compute()
     module.add_batch(**columns)
     assert module.compute(**OPTIONS[name]) == expected(name)
@@ -128,7 +130,7 @@ def test_class_labels_of_a_dataset_survive_batches():
     module = module_of("nli_report")
     direct = module.compute(**named)
     assert list(direct["per_class"]) == ["no", "yes"]
-    assert list(direct["by_domain"]) == ["x", "y"]
+    assert list(direct["by"]["domain"]) == ["x", "y"]
     module.add_batch(**named)
     assert module.compute() == direct
     # A class has another number in another batch: the name counts.
@@ -193,60 +195,11 @@ def test_combine_hands_over_optional_columns_that_are_named():
     module = module_of("pattern_accuracy", columns=["categories"], seed=3, confidence_level=0.9)
     combined = evaluate.combine([module])
     combined.add_batch(**columns)
-    assert list(combined.compute()["by_category"]) == [1, 2]
+    assert list(combined.compute()["by"]["category"]) == [1, 2]
     found = module.compute(**columns, other_predictions=[0] * 6)
     assert "|seed:3|" in found["signature"]  # as given at the start
     with pytest.raises(TypeError, match="Unknown columns"):
         module_of("pattern_accuracy", columns=["domains"])
-
-
-def test_a_full_disk_never_leaves_a_part_to_compute_on(tmp_path, monkeypatch):
-    module = module_of("pattern_accuracy", cache_dir=str(tmp_path))
-    columns = COLUMNS["pattern_accuracy"]
-    module.add_batch(**columns)
-
-    def fail(*args, **kwargs):
-        raise OSError("No space left on device")
-
-    monkeypatch.setattr(module.writer, "write_table", fail)
-    with pytest.raises(OSError, match="No space"):
-        module.add_batch(**columns)
-    with pytest.raises(ValueError, match="call `add` or `add_batch`"):
-        module.compute()
-    assert not list(tmp_path.rglob("*.arrow"))
-    module.add_batch(**columns)
-    assert module.compute()["n_samples"] == 6
-
-
-PROCESS = """
-import sys
-from nlihub.metrics import PatternAccuracy
-i = int(sys.argv[1])
-rows = {"predictions": [0, 0, 1, 0, 1, 1], "references": [0, 0, 1, 1, 1, 1]}
-rows["groups"] = list("aabbcc")
-rows = {name: column[3 * i : 3 * i + 3] for name, column in rows.items()}
-metric = PatternAccuracy(num_process=2, process_id=i, experiment_id="two", cache_dir=sys.argv[2])
-result = metric.compute(**rows, thresholds=[0.5, 1.0])
-print(result and result["pattern_accuracy"], result and result["n_samples"])
-"""
-
-
-@pytest.mark.slow
-def test_several_processes(tmp_path):
-    processes = [
-        subprocess.Popen(
-            [sys.executable, "-c", PROCESS, str(i), str(tmp_path)],
-            env=os.environ | WITHOUT_TRANSFORMERS,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-        )
-        for i in range(2)
-    ]
-    answers = [process.communicate(timeout=100) for process in processes]
-    assert [out.strip() for out, _ in answers] == ["[1.0, 0.6666666666666666] 6", "None None"], (
-        answers
-    )
 
 
 @pytest.mark.parametrize("name", METRICS)
@@ -356,24 +309,14 @@ def test_cards_name_every_option_and_every_result(name):
         assert f"**{word}**" in body, word
 
 
-def test_bundles_refuse_what_they_cannot_join(tmp_path, monkeypatch):
-    package = tmp_path / "fake"
-    package.mkdir()
-    (package / "__init__.py").write_text("")
-    (package / "one.py").write_text('"""One."""\n\nA = C = 1\n')
-    (package / "two.py").write_text('"""Two."""\n\nfrom .one import A\n\nB = A\n')
-    monkeypatch.syspath_prepend(tmp_path)
-    monkeypatch.setattr("nlihub.metrics.bundle._PACKAGE", "fake")
-    namespace = {}
-    exec(bundle("fake.two"), namespace)  # noqa: S102
-    assert namespace["B"] == 1
-    for text, message in (
-        ("from .one import C\n\nA = 2\n", "both define 'A'"),
-        ("from .one import A as B\n", "renames or hides"),
-        ("def f():\n    from .one import A\n", "renames or hides"),
-    ):
-        (package / "two.py").write_text(text)
-        with pytest.raises(BundleError, match=message):
-            bundle("fake.two")
-    with pytest.raises(BundleError, match="no module"):
-        bundle("fake.three")
+@pytest.mark.parametrize("name", METRICS)
+def test_the_modules_of_a_bundle_share_no_name(name):
+    for module in (name, "app"):
+        tree = ast.parse(bundle(f"nlihub.metrics.{name}.{module}"))
+        names = Counter(getattr(node, "name", None) for node in tree.body)
+        assigned = (node for node in tree.body if isinstance(node, ast.Assign | ast.AnnAssign))
+        targets = (getattr(node, "targets", None) or [node.target] for node in assigned)
+        names.update(ast.unparse(target) for some in targets for target in some)
+        assert [name for name, n in names.items() if name is not None and n > 1] == []
+    for file in (ROOT / "metrics").rglob("*.py"):
+        assert not re.search(r"^from (\.|nlihub).* as ", file.read_text(), re.MULTILINE)

@@ -1,11 +1,13 @@
 """Flat results: numbers by path, alone, in ``combine``, and as trackers take them."""
 
 import re
+from collections import namedtuple
 
 import evaluate
+import numpy as np
 import pytest
 from conftest import ROOT
-from nlihub.metrics import METRICS
+from nlihub.metrics import METRICS, compute_metrics
 from nlihub.metrics.rows import flatten
 from test_evaluate_modules import COLUMNS, OPTIONS, ROWS, expected, module_of
 
@@ -25,6 +27,9 @@ class Agree(evaluate.Metric):
         same = [p == r for p, r in zip(predictions, references)]
         return {"accuracy": sum(same) / len(same)}
 """
+
+
+EvalPrediction = namedtuple("EvalPrediction", ["predictions", "label_ids"])
 
 
 @pytest.fixture
@@ -72,8 +77,19 @@ def test_keys_of_thresholds_intervals_and_comparisons():
             assert low <= flat[score] <= high
             assert f"comparison/{score}/interval/low" in flat
             assert f"comparison/{score}/p_value" in flat
-        assert flat["by_category/2/pattern_accuracy/1.0"] == 0.5
+        assert flat["by/category/2/pattern_accuracy/1.0"] == 0.5
         assert not [key for key in flat if key.startswith(("groups/", "curve/"))]
+
+
+def test_compute_metrics_takes_what_a_trainer_gives():
+    logits, gold = np.array([[0.9, 0.1], [0.2, 0.8], [0.3, 0.7]]), np.array([0, 0, 1])
+    options = {"labels": ["no", "yes"], "groups": ["a", "a", "b"], "thresholds": 0.5}
+    score = compute_metrics("pattern_accuracy", **options)
+    for predictions in (logits, (logits, "hidden states")):
+        found = score(EvalPrediction(predictions, gold))
+        assert (found["accuracy"], found["pattern_accuracy"]) == (2 / 3, 1.0)
+    with pytest.raises(ValueError, match="'cartography' is no metric of predicted labels"):
+        compute_metrics("cartography")
 
 
 def test_names_that_trackers_refuse_stay_apart():
@@ -82,24 +98,13 @@ def test_names_that_trackers_refuse_stay_apart():
     assert flatten({"groups": {"x": {"accuracy": 1}}, "none": None}) == {"groups/x/accuracy": 1}
 
 
-@pytest.mark.parametrize("in_batches", [False, True])
-def test_combine_with_a_foreign_metric(foreign, in_batches):
-    ours = evaluate.load(str(ROOT / "metrics" / "nli_report"), labels=["no", "yes"], flat=True)
-    combined = evaluate.combine([foreign, ours])
-    rows = {name: ROWS[name] for name in ("predictions", "references")}
-    if in_batches:
-        combined.add_batch(**rows)
-        found = combined.compute()
-    else:
-        found = combined.compute(**rows)
-    report = expected("nli_report")
-    assert found["agree_accuracy"] == found["nli_report_accuracy"] == report["accuracy"]
-    assert found["per_class/yes/f1"] == report["per_class"]["yes"]["f1"]
-
-
-def test_combine_with_a_foreign_metric_and_groups(foreign):
+def test_combine_with_a_foreign_metric(foreign):
     """Columns that only some metrics have are added, as ``combine`` picks those of each."""
-    ours = module_of("pattern_accuracy", labels=["no", "yes"], flat=True)
-    combined = evaluate.combine({"agree": foreign, "pa": ours})
+    ours = evaluate.load(str(ROOT / "metrics" / "nli_report"), labels=["no", "yes"], flat=True)
+    patterns = module_of("pattern_accuracy", labels=["no", "yes"], flat=True)
+    combined = evaluate.combine({"agree": foreign, "report": ours, "pa": patterns})
     combined.add_batch(**ROWS)
-    assert combined.compute()["pattern_accuracy"] == pytest.approx(2 / 3)
+    found, report = combined.compute(), expected("nli_report")
+    assert found["agree_accuracy"] == found["report_accuracy"] == report["accuracy"]
+    assert found["per_class/yes/f1"] == report["per_class"]["yes"]["f1"]
+    assert found["pattern_accuracy"] == pytest.approx(2 / 3)

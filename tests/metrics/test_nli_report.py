@@ -17,10 +17,8 @@ def test_an_absent_class_counts_0_and_the_signature_says_so():
 def test_the_label_set_has_to_be_named():
     with pytest.raises(MetricInputError, match="labels: missing"):
         nli_report([0, 1], [0, 1])
-    with pytest.raises(MetricInputError, match="are not all strings"):
-        nli_report([0, 1], [0, 1], labels=[0, 1])
-    for labels in (["a"], ["a", "a"], "ab", 7):
-        with pytest.raises(MetricInputError, match="labels"):
+    for labels in ([0, 1], ["a"], ["a", "a"], "ab", 7):
+        with pytest.raises(MetricInputError, match="expected a list of 2 to 1,000 different names"):
             nli_report([0, 0], [0, 0], labels=labels)
 
 
@@ -95,6 +93,6 @@ def test_many_labels_and_domains_need_no_large_tables():
         confidence_level=0.9,
         n_resamples=2,
     )
-    assert len(found["by_domain"]) == 2000
+    assert len(found["by"]["domain"]) == 2000
     """
     assert growth_of_peak(setup, code) < 200e6

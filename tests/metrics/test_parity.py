@@ -91,6 +91,7 @@ def test_nli_report(n_cases):
         options |= {"by": ["kind", "words", "kind+words"], "data": data}
         found = nli_report(*columns[:2], other_predictions=columns[2], **options)
         check_report(found, predictions, references)
+        assert found["by"].pop("domain") == found["by"]["kind"]
         for name, parts in found["by"].items():
             values = [
                 {"kind": [kind], "words": words or ["(none)"]}.get(name)
@@ -104,7 +105,6 @@ def test_nli_report(n_cases):
                 assert part == {
                     k: v for k, v in nli_report(*few, labels=LABELS).items() if k in part
                 }
-        assert found["by_domain"] == found["by"]["kind"]
         assert found["n_other_unanswered"] == other.count(None)
         compared = found["comparison"]
         f1 = [slow.f1(other, references, label) for label in range(3)]
@@ -152,7 +152,7 @@ def test_pattern_accuracy(kind, n_cases):
         assert curve["thresholds"] == sorted({0.0, 1.0, *map(float, shares.values())})
         steps = [slow.pattern_accuracy(*args, as_fraction(t)) for t in curve["thresholds"]]
         assert curve["pattern_accuracy"] == list(map(float, steps))
-        parts = [([c % 2 for c in codes], found["by_category"])]
+        parts = [([c % 2 for c in codes], found["by"]["category"])]
         for word, part in found.get("by", {}).get("words", {}).items():
             has_word = [word in (row or ["(none)"]) for row in words]
             parts.append((has_word, {True: part}))

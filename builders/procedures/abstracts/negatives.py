@@ -32,8 +32,8 @@ from .declaration import EXTRA, POSITIVE
 from .generate.generate import KINDS
 from .mechanisms.mechanism import Mechanism
 from .perturb import NAMES, make_strategies
+from .perturb.entities import POOL, EntityPool, store_pool
 from .perturb.names import find_places, spell_plainly
-from .perturb.replace_entities import POOL, EntityPool, store_pool
 from .perturb.strategy import (
     SAME_AS_ANOTHER,
     SAME_AS_POSITIVE,

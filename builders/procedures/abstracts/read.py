@@ -16,7 +16,7 @@ from ....loaders.corpora.abstracts.read import read_part
 from ...dataflow.rows import open_tables
 from .mechanisms.find import find_mechanism
 from .mechanisms.mechanism import Mechanism, MechanismRules, Mention, NoMechanism
-from .perturb.replace_entities import ENTITIES, list_entities, order_of_name
+from .perturb.entities import ENTITIES, list_entities, order_of_name
 
 if TYPE_CHECKING:
     from ...dataflow.work import Shard

@@ -73,8 +73,8 @@ for group in (_construct, _annotate, _baseline):
     app.command(group)
 _add(" ".join(PROCEDURES), _construct, "construct")
 _add("export sample import review build", _annotate, "annotation")
-_add("quick finetune few-shot zero-shot probe classical analyse run", _baseline, "training")
-_add("prompt presets report push", _baseline, "results")
+_add("quick finetune few-shot zero-shot probe classical analyse run", _baseline, "baselines")
+_add("prompt presets report push", _baseline, "baselines")
 
 
 def main() -> None:

@@ -1,7 +1,6 @@
 """Commands for tasks for people: pairs, negatives, patterns, errors."""
 
-from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -11,20 +10,10 @@ from cyclopts.validators import Number
 
 from ..builders.core.options import Names, parse_quotas, read_by
 from ..loaders.errors import UsageError
-from .options import Input, Json, answer, plural, tell
+from .options import Input, Json, answer, outline, tell
 
 if TYPE_CHECKING:
-    from ..builders.annotation.agreement import (
-        AnnotatorAgreement,
-        CodeTally,
-        Quality,
-        Review,
-        Share,
-        Verdict,
-    )
-    from ..builders.annotation.answers import Completions
     from ..builders.annotation.batch import Batch as ExportedBatch
-    from ..builders.annotation.pattern_labels import PatternValidation
 
 #: Confirmed pairs by split.
 Quotas = read_by(parse_quotas, "SPLIT=N,...")
@@ -37,9 +26,6 @@ MinAgreement = Annotated[
         "is of low agreement; default two thirds.",
     ),
 ]
-#: Shown for errors without a value.
-_BLANK = "(none)"
-_MAX_COLUMNS = 8
 
 
 def export_command(
@@ -185,179 +171,7 @@ def build_command(
 
 def _show(batches: Path, min_agreement: float | None, as_json: bool) -> None:
     from .. import annotation
-    from ..builders.annotation.agreement import CodeTally, Quality, Review, to_json
-    from ..builders.annotation.pattern_labels import PatternValidation
+    from ..builders.annotation.agreement import to_json
 
-    shown: Mapping[type, Callable[[Any], Iterator[str]]] = {
-        CodeTally: _codes_as_text,
-        Review: _review_as_text,
-        Quality: _quality_as_text,
-        PatternValidation: _patterns_as_text,
-    }
     found = annotation.review(batches, min_agreement=min_agreement)
-    answer(to_json(found), as_json, lambda: "\n".join(shown[type(found)](found)))
-
-
-def _quality_as_text(found: "Quality") -> Iterator[str]:
-    from ..builders.annotation.agreement import (
-        NO_MAJORITY,
-        NOT_ANNOTATED,
-        NOT_ENOUGH_ANSWERS,
-        UNCLEAR_MAJORITY,
-    )
-
-    for name, verdict in {**found.strategies, "all negatives": found.negatives}.items():
-        yield f"{name:14} {_verdict_as_text(verdict, 'true negatives')}"
-    if found.controls:
-        yield f"{'controls':14} {_verdict_as_text(found.controls, 'judged entailed')}"
-    agreement = found.agreement
-    yield f"Fleiss' kappa  {_kappa_as_text(agreement)}"
-    for outcome in (NO_MAJORITY, UNCLEAR_MAJORITY, NOT_ENOUGH_ANSWERS, NOT_ANNOTATED):
-        yield f"{outcome:14} {agreement.outcomes[outcome]:,}"
-
-
-def _verdict_as_text(verdict: "Verdict", what: str) -> str:
-    share = verdict.as_expected
-    if verdict.interval is None:
-        return f"{verdict.n_pairs:,} pairs, none decided"
-    low, high = verdict.interval
-    return (
-        f"{share.n:,} of {share.of:,} {what} ({100 * share.value:.1f} %, 95 % interval "
-        f"{100 * low:.1f}-{100 * high:.1f}); of single answers {100 * verdict.answers.value:.1f} %"
-    )
-
-
-def _kappa_as_text(agreement: "AnnotatorAgreement") -> str:
-    from ..builders.annotation.agreement import show_kappa
-
-    if not agreement.n_for_kappa:
-        return "not measured: no pair has all its answers"
-    return f"{show_kappa(agreement.kappa)} over {agreement.n_for_kappa:,} pairs"
-
-
-def _completions_as_text(found: "Completions") -> Iterator[str]:
-    by_person = ", ".join(f"{name} {number:,}" for name, number in found.by_person.items())
-    told = f" (written by {by_person})" if by_person else ""
-    yield f"{'completed':14} {found.sentences:,} sentences of {found.pairs:,} pairs{told}"
-    for one in found.conflicts:
-        yield f"{'conflict':14} {one.key} {one.column}, {one.id}:"
-        yield from (f"{'':14}   {name}: {text}" for name, text in one.texts.items())
-    if found.conflicts:
-        yield f"{'':14} Write which to take into completions.csv of the batch, and import it."
-
-
-def _review_as_text(found: "Review") -> Iterator[str]:
-    agreement = found.agreement
-    shares = {"all": agreement.overall, **agreement.by_class}
-    for name, share in shares.items():
-        shown = f"{share.n:,} of {share.of:,} confirmed ({100 * share.value:.1f} %)"
-        yield f"{name:14} {shown if share.of else 'none decided'}"
-    yield f"Fleiss' kappa  {_kappa_as_text(agreement)}"
-    for outcome, number in agreement.outcomes.items():
-        yield f"{outcome:14} {number:,}"
-    yield from _completions_as_text(found.completions)
-    for cell, number in found.missing.items():
-        yield f"missing        {number:,} {cell}"
-    if found.is_complete:
-        yield "Every class has its quota: build the version with nlihub annotate build."
-    else:
-        yield "Ask for the next batch: nlihub annotate export."
-
-
-def _patterns_as_text(found: "PatternValidation") -> Iterator[str]:
-    from ..builders.annotation.agreement import (
-        GOLD_DIFFERS,
-        KEPT,
-        NO_MAJORITY,
-        NOT_ENOUGH_ANSWERS,
-        show_kappa,
-    )
-    from ..builders.annotation.pattern_labels import LOW_AGREEMENT
-
-    for name, one in found.annotators.items():
-        others = ", ".join(f"{answer} {n:,}" for answer, n in list(one.answers.items())[5:])
-        sizes = "-".join(str(n) for n in Counter(one.mapping.values()).values())
-        n = sum(one.answers.values())
-        yield f"{name:16} scale {sizes} (false-unknown-true); {n:,} answers, {others}"
-    yield (
-        f"Cohen's kappa    {show_kappa(found.kappa)}, the mean of {len(found.pairs)} pairs "
-        f"({show_kappa(found.symmetric_kappa)} with the scale 2-1-2 for all)"
-    )
-    for kappa in found.pairs:
-        yield (
-            f"  {' and '.join(kappa.annotators)}: {show_kappa(kappa.chosen)} over "
-            f"{kappa.n_problems:,} problems ({show_kappa(kappa.symmetric)})"
-        )
-    for outcome, number in found.problems.items():
-        yield f"{'problems':16} {number:,} {outcome}"
-    shares = {"all": found.unanimous, **found.by_label, **found.by_category}
-    yield "unanimous with the label of the pattern; then without patterns to remove"
-    for name, share in shares.items():
-        yield f"  {name:20} {_share(share.before)}; {_share(share.after)}"
-    yield f"{'patterns':16} {len(found.with_status(KEPT)):,} of {len(found.patterns):,} hold"
-    if n_open := len(found.with_status(NOT_ENOUGH_ANSWERS)):
-        yield f"{'':16} {n_open:,} have not enough answers"
-    for status in (NO_MAJORITY, LOW_AGREEMENT, GOLD_DIFFERS):
-        if these := found.with_status(status):
-            yield f"{status:16} {len(these):,}: {', '.join(these)}"
-    if found.to_remove:
-        n = len(found.to_remove)
-        yield f"Remove or revise the {n:,} patterns of {NO_MAJORITY} or {LOW_AGREEMENT}."
-
-
-def _share(share: "Share") -> str:
-    if not share.of:
-        return "none answered by all"
-    return f"{share.n:,} of {share.of:,} ({100 * share.value:.1f} %)"
-
-
-def _codes_as_text(found: "CodeTally") -> Iterator[str]:
-    from ..builders.annotation.agreement import show_kappa
-    from ..metrics.rows import Rows, show_rows_as_text
-
-    n_codings = sum(share.n for share in found.codes.values())
-    yield f"{' against '.join(found.origin['systems'])}: {plural(found.n_errors, 'error')} drawn"
-    yield f"{found.n_errors - found.n_uncoded:,} coded, {found.n_uncoded:,} not; " + plural(
-        n_codings, "coding"
-    )
-    if not n_codings:
-        yield "Hand out the sheets, and import them: nlihub annotate import FOLDER ANSWERS..."
-        return
-    rows: Rows = [["code", "codings", "share", "as a further code"]]
-    for name, share in found.codes.items():
-        rows.append([name, share.n, _percent(share), found.further[name].n])
-    yield from ("", show_rows_as_text(rows))
-    if len(found.by_coder) > 1:
-        yield from ("", "By coder", show_rows_as_text(_codes_by_value(found.by_coder)))
-    for column, shares in found.by.items():
-        title = f"By {column.replace('_', ' ')}"
-        if len(shares) > _MAX_COLUMNS:
-            yield from ("", f"{title}: {len(shares):,} values; see --json")
-        else:
-            yield from ("", title, show_rows_as_text(_codes_by_value(shares)))
-    yield ""
-    for coder, number in found.blank.items():
-        yield f"{coder}: {plural(number, 'error')} left blank"
-    if found.same_main.of:
-        yield (
-            f"Fleiss' kappa of the main code {show_kappa(found.kappa)}; the same main code for "
-            f"{found.same_main.n:,} of {plural(found.same_main.of, 'error')} that all have coded "
-            f"({_percent(found.same_main)})"
-        )
-    by = found.origin["by"]
-    if by is not None or len(found.origin["systems"]) > 1:
-        yield "The draw is balanced: shares are those of the errors drawn, not of all errors."
-
-
-def _codes_by_value(shares: "Mapping[str, Mapping[str, Share]]") -> list[list[Any]]:
-    """Return a table of codes by value: codings, and their share among those of the value."""
-    names = list(next(iter(shares.values())))
-    rows = [["code", *(value or _BLANK for value in shares)]]
-    for name in names:
-        cells = (found[name] for found in shares.values())
-        rows.append([name, *(f"{one.n} ({_percent(one)})" if one.n else "0" for one in cells)])
-    return rows
-
-
-def _percent(share: "Share") -> str:
-    return f"{100 * share.value:.1f} %"
+    answer(to_json(found), as_json, lambda: outline(vars(found)))

@@ -1,8 +1,7 @@
 """Commands on predictions: scores, pictures, the papers' tables, tasks of harnesses."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -12,13 +11,12 @@ from cyclopts.validators import Number
 
 from ..builders.core.options import Names, read_by
 from ..loaders.errors import UsageError
-from .options import Dataset, File, From, Input, Json, answer, plural, tell
+from .options import Dataset, File, From, Input, Json, Labels, answer, plural, tell
 
 if TYPE_CHECKING:
     from ..baselines.evaluation.errors import ErrorsSample
 
 _MAX_KINDS = 12
-Labels = Annotated[Names, Parameter(metavar="L,...")]
 
 
 def _parse_numbers(text: str) -> list[float]:
@@ -44,13 +42,11 @@ class ErrorOptions:
     coders: PositiveInt | None = None
     """Number of coders of every error; default 2."""
 
-    def plan(self, predictions: Any) -> "Callable[..., ErrorsSample] | None":
-        """Check the options before anything is scored; return the draw, None where none is asked.
+    def draw(self, predictions: Any, **options: Any) -> "ErrorsSample | None":
+        """Draw the errors, before anything is scored; return None where none are asked for.
 
         Raises:
             UsageError: One option needs another, or the predictions are of several runs.
-            AnnotationError: The coding scheme is malformed.
-            OutputError: The folder exists.
         """
         if self.errors is None:
             if self != ErrorOptions():
@@ -61,19 +57,15 @@ class ErrorOptions:
         if not isinstance(predictions, Path):
             raise UsageError("Errors are drawn of one run; give one file of predictions.")
         from .. import annotation
-        from ..baselines.evaluation.errors import check_output
-        from ..builders.annotation.questions import read_coding_scheme
 
-        read_coding_scheme(self.codes)
-        check_output(self.errors_to)
-        return partial(
-            annotation.sample_errors,
+        return annotation.sample_errors(
             predictions,
             output=self.errors_to,
             codes=self.codes,
             n_errors=self.errors,
             by=None if self.errors_by == "none" else self.errors_by or "label",
             n_coders=self.coders or 2,
+            **options,
         )
 
 
@@ -98,7 +90,7 @@ def score_command(
     dataset: Dataset,
     config: str | None = None,
     split: str | None = None,
-    against: list[Path] | None = None,
+    against: tuple[Path, ...] = (),
     thresholds: Annotated[list[float] | None, read_by(_parse_numbers, "N,...")] = None,
     confidence_level: float | None = None,
     resamples: PositiveInt = 9999,
@@ -140,22 +132,20 @@ def score_command(
     from ..baselines.evaluation import score as scores
 
     systems = _parse_systems(predictions)
-    draw = errors.plan(systems)
+    shared: dict[str, Any] = {"config": config, "split": split, "seed": seed}
+    shared |= {"model_labels": model_labels, "folder": folder}
+    drawn = errors.draw(systems, dataset=dataset, against=next(iter(against), None), **shared)
     found = scores.score(
         systems,
         dataset,
-        config=config,
-        split=split,
-        against=against or [],
+        against=against,
         thresholds=thresholds,
         confidence_level=confidence_level,
         n_resamples=resamples,
-        seed=seed,
         per_group=per_group,
         by=by,
         scores=show,
-        model_labels=model_labels,
-        folder=folder,
+        **shared,
     )
     if not isinstance(found, dict):
         forms = {"markdown": found.to_markdown, "latex": found.to_latex, "csv": found.to_csv}
@@ -169,16 +159,7 @@ def score_command(
     as_json |= form == "json"
     for note in found["notes"]:
         tell(f"note: {note}")
-    if draw is not None:
-        drawn = draw(
-            dataset=dataset,
-            against=against[0] if against else None,
-            config=config,
-            split=split,
-            seed=seed,
-            model_labels=model_labels,
-            folder=folder,
-        )
+    if drawn is not None:
         _tell_errors(drawn)
         found["errors"] = drawn.as_json()
     answer(found, as_json, lambda: scores.show_scores(found, per_group=per_group))
@@ -294,8 +275,8 @@ def reproduce_command(
     /,
     *,
     paper: str | None = None,
-    sources: Annotated[list[Path] | None, Parameter(name="--from", metavar="FOLDER")] = None,
-    predictions: list[Path] | None = None,
+    sources: Annotated[tuple[Path, ...], Parameter(name="--from", metavar="FOLDER")] = (),
+    predictions: tuple[Path, ...] = (),
     config: str | None = None,
     splits: Annotated[Names, Parameter(metavar="S,...")] = (),
     parser: Annotated[str | None, Parameter(metavar="URL")] = None,
@@ -319,17 +300,15 @@ def reproduce_command(
     from ..baselines.reproduction import make
 
     if name is None:
-        listed = make.list_reproductions(
-            paper, sources=sources or [], predictions=predictions or []
-        )
+        listed = make.list_reproductions(paper, sources=sources, predictions=predictions)
         answer(listed, as_json, lambda: _as_text(listed))
         return
     if paper is not None:
         raise UsageError("--paper: an ID names its paper already.")
     found = make.reproduce(
         name,
-        sources=sources or [],
-        predictions=predictions or [],
+        sources=sources,
+        predictions=predictions,
         output=output,
         config=config,
         splits=splits,

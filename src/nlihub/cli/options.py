@@ -2,8 +2,8 @@
 
 import json
 import sys
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, is_dataclass
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -41,6 +41,10 @@ Output = Annotated[
     Parameter(alias="-o", metavar="FOLDER", help="Build into FOLDER/NAME."),
 ]
 File = Annotated[Path, Parameter(name="--output", alias="-o", metavar="FILE")]
+Labels = Annotated[Names, Parameter(metavar="L,...")]
+Repository = Annotated[str, Parameter(metavar="ORG/NAME")]
+#: A published version.
+Version = Annotated[str, Parameter(metavar="ORG/NAME@X.Y.Z")]
 NumProc = Annotated[PositiveInt, Parameter(help="Number of processes.")]
 
 
@@ -59,6 +63,31 @@ class Part:
 def answer(value: Any, as_json: bool, text: Callable[[], str]) -> None:
     """Print an answer: the value in JSON, or the text."""
     print(json.dumps(value, ensure_ascii=False, indent=2, default=str) if as_json else text())
+
+
+#: Parts of an outline with more members are in JSON alone.
+_MAX_LISTED = 25
+
+
+def outline(figures: Mapping[Any, Any], indent: str = "") -> str:
+    """Show figures a line each, with the names that they have in JSON."""
+    lines = []
+    for name, value in figures.items():
+        head = f"{indent}{name or '(none)'}"
+        if is_dataclass(value) and type(value).__str__ is object.__str__:
+            value = vars(value)
+        elif isinstance(value, list | tuple) and any(map(is_dataclass, value)):
+            value = dict(enumerate(value, start=1))
+        if isinstance(value, Mapping | list | tuple) and len(value) > _MAX_LISTED:
+            lines.append(f"{head}: {len(value):,}; see --json")
+        elif isinstance(value, Mapping) and value:
+            lines += [head, outline(value, f"{indent}  ")]
+        else:
+            empty = value is None or value == "" or value == {}
+            parts = value if isinstance(value, list | tuple) else [] if empty else [value]
+            shown = (f"{part:.3f}" if isinstance(part, float) else str(part) for part in parts)
+            lines.append(f"{head}: {', '.join(shown) or 'none'}")
+    return "\n".join(lines)
 
 
 def tell(line: str) -> None:

@@ -10,15 +10,11 @@ from cyclopts import Parameter
 from cyclopts.types import NonNegativeInt
 
 from ..loaders.errors import UsageError
-from .options import Dataset, Input, Json, Part, answer, plural, tell
+from .options import Dataset, Input, Json, Part, Repository, Version, answer, plural, tell
 
 if TYPE_CHECKING:
     from ..publishing.plan import Plan
     from ..publishing.publish_all import PublishingSummary
-
-Repository = Annotated[str, Parameter(metavar="ORG/NAME")]
-#: A published version.
-Version = Annotated[str, Parameter(metavar="ORG/NAME@X.Y.Z")]
 
 
 @Parameter(name="*")
@@ -231,15 +227,13 @@ def _plan_as_text(plan: "Plan") -> Iterator[str]:
 def _summary_as_json(found: "PublishingSummary") -> dict[str, Any]:
     return {
         "items": [
-            {
-                "kind": o.kind,
-                "name": o.name,
-                "repository": o.repository,
-                "plan": _plan_as_json(o.plan) if o.plan is not None else None,
-                "publication": asdict(o.publication) if o.publication is not None else None,
-                "problem": o.problem or None,
+            vars(one)
+            | {
+                "plan": one.plan and _plan_as_json(one.plan),
+                "publication": one.publication and asdict(one.publication),
+                "problem": one.problem or None,
             }
-            for o in found.outcomes
+            for one in found.outcomes
         ],
         "collection": found.collection,
         "problem": found.problem or None,

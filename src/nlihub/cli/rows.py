@@ -12,7 +12,7 @@ from cyclopts.validators import Number
 from ..builders.core.options import Names
 from ..builders.procedures.abstracts.mechanisms.mechanism import MechanismOptions
 from ..loaders.errors import UsageError
-from .options import Dataset, File, From, Input, Json, NumProc, answer, tell
+from .options import Dataset, File, From, Input, Json, NumProc, answer, outline, tell
 
 PerPattern = Annotated[int, Parameter(validator=Number(gte=-1))]
 
@@ -117,18 +117,7 @@ def sample_command(
         include_released=include_released,
         **vars(bank),
     )
-
-    def text() -> str:
-        lines = [f"{found.output}: {found.rows:,} problems from {found.patterns} patterns"]
-        if found.short:
-            listed = ", ".join(f"{pattern} ({rows})" for pattern, rows in found.short.items())
-            lines.append(f"fewer than {per_pattern} were left in {len(found.short)}: {listed}")
-        if found.mended:
-            listed = ", ".join(f"{rule} {count}" for rule, count in found.mended.items())
-            lines.append(f"mended sentences: {listed}; listed in {found.mends}")
-        return "\n".join(lines)
-
-    answer(asdict(found), as_json, text)
+    answer(asdict(found), as_json, lambda: outline(asdict(found)))
 
 
 def export_command(

@@ -208,16 +208,13 @@ def test_the_command(tmp_path):
     made = write(tmp_path / "e")
     done = run_command("annotate", "review", made.folder.parent)
     assert done.returncode == 0
-    assert "0 coded, 6 not; 0 codings\nHand out the sheets" in done.stdout
+    assert "n_errors: 6\nn_uncoded: 6\n" in done.stdout
     answers = {"coder-1": {1: "abbreviation"}, "coder-2": {1: "abbreviation; entity similarity"}}
     files = fill(made, tmp_path / "filled", answers)
     done = run_command("annotate", "import", made.folder.parent, *files)
     lines = done.stdout.splitlines()
-    assert lines[:2] == ["a.csv: 6 errors drawn", "1 coded, 5 not; 2 codings"]
-    assert "abbreviation             2  100.0 %                  0" in lines
-    assert "coder-1: 5 errors left blank" in lines
-    assert "the same main code for 1 of 1 error that all have coded (100.0 %)" in done.stdout
-    assert "shares are those of the errors drawn, not of all errors" in lines[-1]
+    assert {"  systems: a.csv", "n_uncoded: 5", "  abbreviation: 2 of 2 (100.0 %)"} <= {*lines}
+    assert {"  coder-1: 5", "same_main: 1 of 1 (100.0 %)", "kappa: none"} <= {*lines}
     shown = json.loads(run_command("annotate", "review", made.folder.parent, "--json").stdout)
     assert shown == to_json(review(made.folder.parent))
     assert shown["kappa"] is None  # all gave one code

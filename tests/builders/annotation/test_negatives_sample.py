@@ -209,9 +209,10 @@ def test_the_command_line_leads_through(version, tmp_path):
         batch, tmp_path / "a", lambda _, kind, n: "yes" if kind == "controls" else "no"
     )
     said = run("import", "b", *answers)
-    assert "GEN            20 of 20 true negatives (100.0 %, 95 % interval 83.9-100.0)" in said
-    assert "controls       2 of 2 judged entailed" in said
-    assert "Fleiss' kappa  1.00 over 42 pairs" in said
+    verdict = "    n_pairs: 20\n    as_expected: 20 of 20 (100.0 %)\n    interval: 0.839, 1.000\n"
+    assert f"  GEN\n{verdict}" in said
+    assert "controls\n  n_pairs: 2\n  as_expected: 2 of 2" in said
+    assert "  kappa: 1.000\n  n_for_kappa: 42\n" in said
     assert '"kappa": 1.0' in run("review", "b", "--json")
     said = run("sample", version, "--batches", "c", "--strategies", "X", code=2)
     assert "There is no strategy 'X'" in said

@@ -12,7 +12,7 @@ from nlihub.builders.procedures.abstracts import run
 from nlihub.builders.procedures.abstracts.choose import SAME_PMID, STATEMENTS, TAKEN
 from nlihub.builders.procedures.abstracts.declaration import AbstractsDeclaration
 from nlihub.builders.procedures.abstracts.mechanisms.mechanism import MechanismRules
-from nlihub.builders.procedures.abstracts.perturb.replace_entities import (
+from nlihub.builders.procedures.abstracts.perturb.entities import (
     POOL,
     EntityPool,
     store_pool,

@@ -18,10 +18,14 @@ from nlihub.builders.procedures.abstracts.generate.generate import (
     write_output,
 )
 from nlihub.builders.procedures.abstracts.generate.generate import judge as judge_sentence
-from nlihub.builders.procedures.abstracts.perturb.replace_entities import NO_TYPE, ReplaceInside
+from nlihub.builders.procedures.abstracts.perturb.entities import (
+    NO_TYPE,
+    SAME_NAME,
+    UNDIRECTED,
+    ReplaceInside,
+)
 from nlihub.builders.procedures.abstracts.perturb.strategy import SAME_AS_POSITIVE as SAME
 from nlihub.builders.procedures.abstracts.perturb.strategy import NoNegative
-from nlihub.builders.procedures.abstracts.perturb.swap_entities import SAME_NAME, UNDIRECTED
 from perturb_samples import mechanism_of
 
 MECHANISM = replace(

@@ -33,13 +33,13 @@ from nlihub.builders.procedures.abstracts.generate.generate import (
     write_output,
 )
 from nlihub.builders.procedures.abstracts.mechanisms.mechanism import Mention
+from nlihub.builders.procedures.abstracts.perturb.entities import SwapNames
 from nlihub.builders.procedures.abstracts.perturb.strategy import (
     SAME_AS_POSITIVE,
     Choices,
     NoNegative,
     Perturbed,
 )
-from nlihub.builders.procedures.abstracts.perturb.swap_entities import SwapNames
 from nlihub.loaders.errors import ModelError, TrainingError
 from perturb_samples import MECHANISMS
 

@@ -18,20 +18,22 @@ from nlihub.builders.procedures.abstracts.perturb import (
     SwapPositions,
     make_strategies,
 )
+from nlihub.builders.procedures.abstracts.perturb.entities import (
+    MAY_BE_SAME,
+    MAY_HOLD,
+    MUTUAL,
+    NO_TYPE,
+    SAME_NAME,
+    UNDIRECTED,
+    may_be_same,
+)
 from nlihub.builders.procedures.abstracts.perturb.names import (
     UNFIT,
     TextEdit,
     find_places,
     uncapitalize_name,
 )
-from nlihub.builders.procedures.abstracts.perturb.negate import POSSIBLE
-from nlihub.builders.procedures.abstracts.perturb.replace_entities import (
-    MAY_BE_SAME,
-    MAY_HOLD,
-    NO_TYPE,
-    may_be_same,
-)
-from nlihub.builders.procedures.abstracts.perturb.reverse_polarity import UNFIT_TERM
+from nlihub.builders.procedures.abstracts.perturb.predicates import POSSIBLE, UNFIT_TERM
 from nlihub.builders.procedures.abstracts.perturb.strategy import (
     BROKEN_MARKERS,
     DENIED,
@@ -44,7 +46,6 @@ from nlihub.builders.procedures.abstracts.perturb.strategy import (
     perturb_mechanism,
     perturb_mechanism_all,
 )
-from nlihub.builders.procedures.abstracts.perturb.swap_entities import MUTUAL, SAME_NAME, UNDIRECTED
 from nlihub.builders.procedures.abstracts.perturb.swap_number import (
     BOUND,
     DOSE,
@@ -296,6 +297,7 @@ def test_entities_are_exchanged_where_one_acts_on_the_other():
         ("<re> PU.1 <er> inhibits <el> GATA1 <le>.", "GATA-1 inhibits PU1."),
         ("<re> oestradiol <er> inhibits <el> leptin <le>.", "Leptin inhibits estradiol."),
         ("<re> leptin <er> inhibits <el> NPY <le>.", "Leptin is cut by neuropeptide Y (NPY)."),
+        ("<re> leptin <er> inhibits <el> ghrelin <le> (GHR) here.", "GHR inhibits leptin."),
     ],
 )
 def test_entities_are_not_exchanged_where_both_may_act(sentence, supporting):
@@ -326,6 +328,16 @@ def test_names_take_capitals_with_them():
         assert outcome("SEN", sentence, "gg", "No insulin.") == expected
     for sentences, expected in ((["Then Ras and ras fell."], "Ras"), (["No ras fell."], "ras")):
         assert uncapitalize_name("Ras", sentences) == expected
+
+
+def test_an_explained_name_is_not_replaced():
+    assert outcome("SREO", "<re> ghrelin <er> (GHR) raises <el> iron <le>.", "g-") == UNFIT
+    assert outcome("SREO", "Here ghrelin (<re> GHR <er>) raises <el> iron <le>.", "g-") == UNFIT
+
+
+def test_names_that_differ_in_case_make_one_negative():
+    pool = ReplaceOutside(EntityPool({"Gene": ["Notch", "notch"]}))
+    assert len(texts(pool, "We saw <re> TNF <er> cut <el> iron <le>.", "g-")) == 1
 
 
 def test_names_that_differ_in_kind_are_not_exchanged():
@@ -464,12 +476,17 @@ def test_numbers(text, expected):
     [
         # A quantity comes for the same quantity, neither rounded nor far from it.
         ("in 5 patients", "Of 12 women, 9 rats and 7 mg.", {"in 12 patients"}),
+        ("in 5 patients", "Of 4 women.", "no other number of its kind in the supporting set"),
         ("by 10%", "Of 10.1%, 9% or 12%.", {"by 12%"}),
         ("with two drugs, C and D", "With three.", SHARE),
         # What holds for an exact number may hold for a bound.
         ("by as little as 40%", "By 65%.", BOUND),
         ("by more than 40%", "By 65% or 30%.", BOUND),
         ("by 40% at least", "By 65% or 30%.", BOUND),
+        ("at least by 40%", "By 65% or 30%.", BOUND),
+        ("by 40%+", "By 65% or 30%.", BOUND),
+        ("maximally by 40%", "By 65% or 30%.", BOUND),
+        ("by 40%, if not more", "By 65% or 30%.", BOUND),
         ("in a minimum of 30 patients", "In 20 patients.", BOUND),
         ("(P < 0.05)", "P = 0.01.", NO_NUMBER),
         # No part, no total, no count beside its share, no interval, no comparison.
@@ -479,6 +496,7 @@ def test_numbers(text, expected):
         # What the supporting set states in the same words.
         ("by 5% in rats", "A cut B by 7% in rats, C by 9% in dogs.", STATED),
         ("by 5% in rats", "C cut B by 7% in rats.", {"by 7% in rats"}),
+        ("by 5% in rats", "A cut the enzyme by 7% in rats.", STATED),
         # At 5 mg, and at 7 mg as well.
         ("at 5 mg/kg", "At 7 mg/kg.", DOSE),
         # Other numbers are no hindrance.
@@ -550,6 +568,14 @@ def test_own_antonyms(tmp_path):
         ("SEN", "Estradiol secretion requires prolactin."),
         ("SEN", "Estradiol secretion is prolactin-dependent."),
         ("SEN", "For estradiol, prolactin was the strongest stimulus."),
+        ("SEN", "Estradiol was raised through prolactin."),
+        ("SEN", "Estradiol was raised by FSH and, to a lesser extent, prolactin."),
+        ("SEN", "Estradiol raises prolactin while prolactin raises estradiol."),
+        ("SEN", "The main stimulus of estradiol is prolactin."),
+        ("SEN", "The estradiol activator prolactin was given."),
+        ("SEN", "Estradiol is a hormone that prolactin stimulates."),
+        ("SEN", "Prolactin lowers LH by raising estradiol."),
+        ("LPR", "Estradiol gave less prolactin secretion."),
     ],
 )
 def test_what_a_supporting_sentence_may_say_in_other_words_is_not_made(strategy, said):

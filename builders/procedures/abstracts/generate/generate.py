@@ -38,11 +38,10 @@ from .....loaders.paths import local_path
 from .....loaders.progress import Tell, silent
 from .....loaders.releases.bionli import strip_markers
 from ..mechanisms.mechanism import Mechanism
+from ..perturb.entities import UNDIRECTED, ReplaceInside, SwapNames
 from ..perturb.names import MarkedSentence, TextEdit, locate_entities, plain_name, spell_plainly
 from ..perturb.relations import find_relation
-from ..perturb.replace_entities import ReplaceInside
 from ..perturb.strategy import BROKEN_MARKERS, SAME_AS_POSITIVE, Choices, NoNegative, Perturbed
-from ..perturb.swap_entities import UNDIRECTED, SwapNames
 
 if TYPE_CHECKING:
     from .folds import Generator

@@ -27,12 +27,10 @@ Source:
     and the other words.
 """
 
-import json
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import astuple
-from importlib.resources import files
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from .....loaders.bounds import MAX_CONCLUSION_CHARS
 from .....loaders.corpora.abstracts.abstract import (
@@ -43,18 +41,17 @@ from .....loaders.corpora.abstracts.abstract import (
 )
 from .....loaders.corpora.abstracts.mechanism_records import MARKER, MechanismRecord, mark_entities
 from .....loaders.corpora.papers.sentences import split_sentences
-from .mechanism import MAX_AFTER, NO_PHRASE, Mechanism, MechanismRules, Mention, NoMechanism
+from .mechanism import MAX_AFTER, NO_PHRASE, ROLES, Mechanism, MechanismRules, Mention, NoMechanism
 
-_LISTS: dict[str, Any] = json.loads((files(__package__) / "roles.json").read_text("utf-8"))
 #: Types of relations that state no mechanism.
-NO_MECHANISM = frozenset(_LISTS["no_mechanism"])
+NO_MECHANISM = frozenset(ROLES["no_mechanism"])
 #: Beginnings of verbs by which one entity acts on another, of words that tell no direction, and the
 #: nouns of what acts.
-_DIRECTED_STEMS: tuple[str, ...] = tuple(_LISTS["directed"])
-UNDIRECTED_STEMS: tuple[str, ...] = tuple(_LISTS["without_direction"])
-_REGULATOR_NOUNS: tuple[str, ...] = tuple(_LISTS["nouns_of_the_regulator"])
+_DIRECTED_STEMS: tuple[str, ...] = tuple(ROLES["directed"])
+_UNDIRECTED_STEMS: tuple[str, ...] = tuple(ROLES["without_direction"])
+_REGULATOR_NOUNS: tuple[str, ...] = tuple(ROLES["nouns_of_the_regulator"])
 _STEMS, _UNDIRECTED = (
-    "|".join(map(re.escape, stems)) for stems in (_DIRECTED_STEMS, UNDIRECTED_STEMS)
+    "|".join(map(re.escape, stems)) for stems in (_DIRECTED_STEMS, _UNDIRECTED_STEMS)
 )
 _CUE = re.compile(
     rf"(?<![\w-])(?:(?<!, )(?<!thereby )(?:{_STEMS})(?:(?P<active>e?s?|ify|ifies|ing|ifying)"
@@ -74,7 +71,7 @@ _COMPOUND = re.compile(
 
 #: Whether the first entity of a type of relation regulates the second, and the polarity; any other
 #: type has neither.
-RELATIONS: dict[str, tuple[bool, str]] = _LISTS["relations"]
+RELATIONS: dict[str, tuple[bool, str]] = ROLES["relations"]
 
 
 def find_direction(between: str) -> bool | None:

@@ -20,13 +20,16 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from importlib.resources import files
-from typing import Annotated
+from typing import Annotated, Any
 
 from cyclopts import Parameter
 
 from .....loaders.corpora.abstracts.mechanism_records import read_marked
 from .....loaders.errors import UnknownNameError, UsageError
 from ....core.options import parse_names, read_by
+
+#: The words by which a sentence relates two entities.
+ROLES: dict[str, Any] = json.loads((files(__package__) / "roles.json").read_text("utf-8"))
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,11 +4,9 @@ Source:
     BioNLI, section 3.3.1.
 """
 
-from .negate import Negate
-from .replace_entities import EntityPool, ReplaceInside, ReplaceOutside
-from .reverse_polarity import Antonyms, ReversePolarity
+from .entities import EntityPool, ReplaceInside, ReplaceOutside, SwapNames, SwapPositions
+from .predicates import Antonyms, Negate, ReversePolarity
 from .strategy import Strategy
-from .swap_entities import SwapNames, SwapPositions
 from .swap_number import SwapNumber
 
 __all__ = [
@@ -28,11 +26,13 @@ __all__ = [
 NAMES = ("SEN", "SEP", "SRE", "SREO", "VNeg", "SN", "LPR")
 
 
-def make_strategies(pool: EntityPool, antonyms: Antonyms | None = None) -> dict[str, Strategy]:
+def make_strategies(
+    pool: EntityPool | None, antonyms: Antonyms | None = None
+) -> dict[str, Strategy]:
     """Make the seven strategies, by name, with their default options.
 
     Args:
-        pool: The entities that SREO draws from.
+        pool: The entities that SREO draws from; None has none.
         antonyms: The terms that LPR changes; None takes the package's.
     """
     strategies: tuple[Strategy, ...] = (

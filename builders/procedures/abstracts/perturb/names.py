@@ -69,8 +69,8 @@ class MarkedSentence:
     @property
     def in_order(self) -> tuple[EntityPlace, EntityPlace]:
         """Return the two places in the order of the sentence."""
-        first, second = sorted((self.regulator, self.regulated), key=lambda place: place.start)
-        return first, second
+        one, other = self.regulator, self.regulated
+        return (one, other) if one.start <= other.start else (other, one)
 
     @property
     def names(self) -> tuple[str, str]:
@@ -114,9 +114,9 @@ def mark_names(sentence: str, names: tuple[str, str]) -> MarkedSentence | None:
 
 
 @lru_cache(maxsize=8)  # the strategies ask of the same mechanism one after the other
-def _other_names(mechanism: Mechanism) -> tuple[frozenset[str], frozenset[str]]:
+def names_of_both(mechanism: Mechanism) -> tuple[frozenset[str], frozenset[str]]:
     """Return all names of each of the two entities: by concept id, and the long one of "(TNF)"."""
-    text = " ".join(mechanism.sentences)
+    text = strip_markers(" ".join(mechanism.sentences))
     found = []
     ids = (mechanism.regulator_ids, mechanism.regulated_ids)
     for name, own in zip(mechanism.names, ids, strict=True):
@@ -139,7 +139,7 @@ def names_both(mechanism: Mechanism, text: str) -> bool:
             return short in plain
         return bool(find_name(name, text, ignore_case=True))
 
-    return all(any(map(stands, names)) for names in _other_names(mechanism))
+    return all(any(map(stands, names)) for names in names_of_both(mechanism))
 
 
 def find_places(text: str) -> tuple[EntityPlace, EntityPlace] | None:
@@ -161,8 +161,8 @@ def _mask(text: str, spans: Iterable[tuple[int, int]]) -> str:
 
 def mask_names(text: str, names: Iterable[str]) -> str:
     """Replace whole names by ``NAME`` characters, longer ones first: IL-6 receptor, IL-6."""
-    for name in sorted({n for n in names if n.strip()}, key=lambda n: (-len(n), n)):
-        text = _mask(text, (match.span() for match in find_name(name, text)))
+    for name in sorted(sorted(set(filter(str.strip, names))), key=len, reverse=True):
+        text = _mask(text, map(re.Match.span, find_name(name, text)))
     return text
 
 
@@ -194,7 +194,8 @@ def plain_name(name: str) -> str:
     >>> plain_name("TNF-\N{GREEK SMALL LETTER ALPHA}"), plain_name("Tnf alpha")
     ('tnfalpha', 'tnfalpha')
     """
-    spelled = "".join(_spell_greek(c) for c in name.casefold())
+    folded = name.casefold()
+    spelled = folded if folded.isascii() else "".join(map(_spell_greek, folded))
     plain = "".join(c for c in spelled if c.isalnum())
     return plain.replace("ae", "e").replace("oe", "e").replace("our", "or").replace("sulph", "sulf")
 
@@ -291,11 +292,14 @@ def replace_name(
         mechanism: The mechanism of the sentence.
 
     Returns:
-        The change; None where the name is of another kind, or stands behind ``a`` or ``an``.
+        The change; None where the name is of another kind, or the old one stands behind ``a`` or
+        ``an`` or beside a bracket, which may explain it: neuropeptide Y (NPY).
     """
     if _COMPOSED.search(new) or kind_of_name(new) != kind_of_name(marked.name_at(place)):
         return None
     if _INDEFINITE.search(marked.text, max(place.start - 5, 0), place.start):
+        return None
+    if marked.text.startswith(" (", place.end) or marked.text[: place.start].rstrip().endswith("("):
         return None
     name = uncapitalize_name(new, mechanism.sentences)
     if _SENTENCE_START.fullmatch(marked.text, 0, place.start) and _PLAIN_WORD.match(name):

@@ -19,7 +19,7 @@ from functools import cache
 from importlib.resources import files
 from typing import Any
 
-from ..mechanisms.find import UNDIRECTED_STEMS
+from ..mechanisms.mechanism import ROLES
 from .names import WORDS, MarkedSentence
 
 #: Our own list of what biomedical entities do to one another.
@@ -32,7 +32,7 @@ _REACH = 100
 _WORD = (
     r"(?!(?:with|as|than|like|unlike|along|alongside|after|following|when|whenever|while|whereas"
     r"|and|both|or|versus|between|together|that|which|by|is|are|was|were)\b"
-    rf"|(?:{'|'.join(UNDIRECTED_STEMS)})\w*)[\w-]+"
+    rf"|(?:{'|'.join(ROLES['without_direction'])})\w*)[\w-]+"
 )
 _REST = rf"(?: {_WORD}){{0,6}} "
 _MODALS, _SUBJECTS = "|".join(WORDS["modals"]), "|".join(WORDS["subjects"])
@@ -209,7 +209,7 @@ def inflect(verb: str) -> list[str]:
 
 def any_of(terms: Iterable[str]) -> str:
     """Return a pattern of any whole term."""
-    choices = "|".join(map(re.escape, sorted({*terms}, key=lambda term: (-len(term), term))))
+    choices = "|".join(map(re.escape, sorted(sorted({*terms}), key=len, reverse=True)))
     return rf"(?:{choices or '(?!)'})(?![\w-])"
 
 

@@ -138,7 +138,7 @@ class Strategy(ABC):
             elif one.text in taken:
                 is_taken = True
             elif one.text != mechanism.conclusion and find_places(one.text) is not None:
-                made.setdefault(one.text, one)
+                made.setdefault(one.text.casefold(), one)
                 if len(made) == limit:
                     break
         return tuple(made.values()) or NoNegative(SAME_AS_ANOTHER if is_taken else reason)
@@ -196,20 +196,23 @@ def perturb_mechanism_all(
     if limit is not None and limit < 1:
         raise UsageError(f"The limit is {limit} negatives by one strategy; expected 1 or more.")
     given = list(strategies)
-    names = [strategy.name for strategy in given]
-    if len({*names}) < len(names):
-        raise UsageError(f"The strategies are {', '.join(names)}; expected each once.")
+    by_name = {strategy.name: strategy for strategy in given}
+    if len(by_name) < len(given):
+        names = ", ".join(strategy.name for strategy in given)
+        raise UsageError(f"The strategies are {names}; expected each once.")
     taken: set[str] = set()
-    found: dict[str, tuple[Perturbed, ...] | NoNegative] = dict.fromkeys(names, NoNegative(""))
-    for strategy in sorted(given, key=lambda one: one.name):
-        name = strategy.name
+    made, refused = {}, {}
+    for name in sorted(by_name):
         choices = Choices(seed, mechanism.pmid, name)
-        found[name] = one = strategy.propose(mechanism, choices, limit=limit, taken=taken)
-        if not isinstance(one, NoNegative):
-            taken.update(made.text for made in one)
+        one = by_name[name].propose(mechanism, choices, limit=limit, taken=taken)
+        if isinstance(one, NoNegative):
+            refused[name] = one
+        else:
+            made[name] = one
+            taken.update(negative.text for negative in one)
     return Negatives(
-        {name: one for name, one in found.items() if not isinstance(one, NoNegative)},
-        {name: one for name, one in found.items() if isinstance(one, NoNegative)},
+        {name: made[name] for name in by_name if name in made},
+        {name: refused[name] for name in by_name if name in refused},
     )
 
 

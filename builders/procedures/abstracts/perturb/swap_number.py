@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from ..mechanisms.mechanism import Mechanism
+from .entities import INSTEAD
 from .names import NAME, MarkedSentence, TextEdit, fit_article, mask_names, names_both
 from .strategy import Choices, Perturbed, Proposals, Strategy
 
@@ -64,9 +65,12 @@ _EFFECTS = {
     "fold": ("", ""),
     "time": ("", r" ?times (?:higher|lower|greater|more|less|as|that)\b"),
 }
-#: These say that a number is not the only one: already at 10 mM; 5 mg is enough.
+#: These say that a number is not the only one: already at 10 mM; 5 mg is enough; 30% at most.
 _NOT_ALONE = re.compile(
-    r"\b(?:already|even|still|enough|suffic\w+|adequate|needed|necessary|required)\b"
+    r"\b(?:already|even|still|enough|suffic\w+|adequate|needed|necessary|required|at (?:the |an? )?"
+    r"(?:very )?(?:least|most)|(?:max|min)(?:im\w+|\.)|(?:more|less|fewer) than by|or more|or less"
+    r"|if (?:not|anything))|\d ?%? ?\+|[<>≤≥]",
+    re.IGNORECASE,
 )
 _CONFIDENCE = re.compile(r" ?%[ -]?(?:CIs?\b|C\.I\.|confidence|prediction)")
 _COUNTED = re.compile(r" ([a-z]+)")
@@ -152,7 +156,9 @@ class SwapNumber(Strategy):
         stated = {
             one.text
             for sentence in mechanism.supporting
-            if names_both(mechanism, sentence) or _PRONOUN.search(sentence)
+            if names_both(mechanism, sentence)
+            or _PRONOUN.search(sentence)
+            or INSTEAD.search(sentence)
             for one in find_numbers(mask_names(sentence, names))
         }
         known = {(one.value, one.kind) for one in numbers}
@@ -194,8 +200,13 @@ def _why_not(masked: str, number: Number) -> str | None:
 
 
 def _contradicts(old: Number, new: Number) -> bool:
-    """Return whether a number is of the kind of another and neither the same rounded nor far."""
+    """Return whether a number is of the kind of another and neither the same rounded nor far.
+
+    A count is not lowered: what holds in five strains holds in two of them.
+    """
     low, high = sorted((old.value, new.value))
+    if old.kind[0].startswith("number") and new.value < old.value:
+        return False
     is_one = old.value != new.value and 1 in (old.value, new.value) and old.kind[0] != "%"
     least, most = _RATIO
     return old.kind == new.kind and not is_one and least * low <= high <= most * low

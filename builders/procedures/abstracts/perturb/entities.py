@@ -1,17 +1,20 @@
-"""SRE and SREO: replace an entity by another of its type, from the supporting set or from a pool.
+"""Strategies on the two entities: SEN and SEP swap them, SRE and SREO replace one of them.
 
-A replacement is another entity: none that shares a concept id or a spelling with an entity of the
+SRE takes another entity of the type from the supporting set, SREO from a pool. A replacement is
+another entity: none that shares a concept id or a spelling with an entity of the
 sentence, and for SREO with any of the abstract. Concept ids decide where they are known and equal;
 names decide besides: two ids may be of a disease and its kind, and few corpora annotate every
 mention. Kinds of things neither replace nor are replaced. A replacement fits in part of speech,
 number and article. The abstract does not support the sentence that it makes, as far as
-simple means tell.
+simple means tell. Without its markers the sentence of SEP is that of SEN: who strips them takes one
+of the two.
 
 Source:
-    BioNLI, section 3.3.1, "Swap Random Entity" and "Swap Random Entity with Out of text entity";
-    Table 4. The paper takes types from SciSpaCy's ``en_ner_bionlp13cg_md``; here they are those of
-    the mechanism. The authors' code of SREO may draw the very name that it replaces and counts that
-    as a change; this cannot happen here. The checks of a replacement are ours.
+    BioNLI, section 3.3.1, "Swap Entity Names", "Swap Entity Positions", "Swap Random Entity" and
+    "Swap Random Entity with Out of text entity"; Table 4. The paper takes types from SciSpaCy's
+    ``en_ner_bionlp13cg_md``; here they are those of the mechanism. The authors' code of SREO may
+    draw the very name that it replaces and counts that as a change; this cannot happen here. The
+    checks of a replacement are ours.
 """
 
 import re
@@ -21,13 +24,14 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import orjson
 import pyarrow as pa
 import pyarrow.ipc
 
 from .....loaders.atomic_write import whole_file
+from .....loaders.corpora.abstracts.mechanism_records import REGULATED, REGULATOR
 from .....loaders.errors import UsageError
 from ....core.keyed import keyed_hash
 from ....core.sql import Database, Statement
@@ -37,14 +41,19 @@ from .names import (
     WORDS,
     EntityPlace,
     MarkedSentence,
+    TextEdit,
     find_name,
     fold_text,
     is_plural,
+    mark_names,
+    names_both,
+    names_of_both,
     plain_name,
     replace_name,
     uncapitalize_name,
 )
-from .strategy import DENIED, Choices, Perturbed, Proposals, Strategy, find_denials
+from .relations import find_relation
+from .strategy import DENIED, Choices, Perturbed, Proposals, Strategy, find_denials, is_supported
 
 #: Why no entity is replaced.
 NO_TYPE = "neither entity has a type, or what has one is a kind of things"
@@ -57,7 +66,7 @@ _IN_BRACKETS = re.compile(r" ?\((?:[^()]*[^()\w])?")
 _JOIN = r"(?:\s*(?:,? and/or|,? and|,? or|, as well as| as well as|/|,|\+|-and-))"
 _LISTED = re.compile(rf"(?:{_JOIN} ?[^\s,;.()]+(?: [^\s,;.()]+)?){{0,4}}?{_JOIN} ?", re.IGNORECASE)
 #: Words that may stand for an entity of another sentence: this drug blocked the enzyme.
-_INSTEAD = re.compile(
+INSTEAD = re.compile(
     r"\b(?:its?|they|their|both"
     rf"|(?:the|this|that|these|such) (?:{'|'.join(WORDS['general names'])})s?)\b",
     re.IGNORECASE,
@@ -65,8 +74,8 @@ _INSTEAD = re.compile(
 #: Words by which a sentence may say the same of another: FGF2 had the same effect, IL-8 fell.
 _ALIKE = re.compile(
     r"\b(?:also|too|as well|likewise|similar\w*|same|equal\w*|like|behav\w+|shar\w+|differ\w*"
-    r"|compar\w+|reproduc\w+|true|greater|more|less|than|effect\w*|lower\w*|high\w*|increas\w+"
-    r"|decreas\w+|reduc\w+|prevent\w*|develop\w*|evident|parallel|rise|rose|fell|fall|elevat\w+"
+    r"|compar\w+|reproduc\w+|true|as \w+ as|greater|more|less|than|effect\w*|lower\w*|high\w*"
+    r"|increas\w+|decreas\w+|reduc\w+|prevent\w*|develop\w*|evident|parallel|rise|rose|fell|fall|elevat\w+"
     r"|inhibit\w+|block\w+|induc\w+|stimulat\w+|suppress\w+|activat\w+|abolish\w+|chang\w+"
     r"|respon\w+|treat\w+)\b",
     re.IGNORECASE,
@@ -308,13 +317,13 @@ class ReplaceOutside(Strategy):
     """SREO: one of the two entities becomes one of its type from a pool.
 
     Attributes:
-        pool: The entities to draw from.
+        pool: The entities to draw from; None has none.
     """
 
     name = "SREO"
     otherwise = "no entity of its type in the pool that is not in the abstract"
 
-    pool: EntityPool
+    pool: EntityPool | None
 
     def _propose(self, marked: MarkedSentence, mechanism: Mechanism, choices: Choices) -> Proposals:
         entities = _replaceable(marked, mechanism)
@@ -322,6 +331,8 @@ class ReplaceOutside(Strategy):
             yield entities
             return
         text, mentions = " ".join(mechanism.sentences), mechanism.mentions
+        if self.pool is None:
+            return
         for entity in choices.shuffle(entities, "role"):
             for one in self.pool.walk_entities(entity.type, choices.draw(entity.role)):
                 # The pool may be large, so what is cheap is asked first.
@@ -355,7 +366,7 @@ def may_be_same(one: str, other: str, text: str) -> bool:
     """
     if _are_alike(*sorted((one, other))):
         return True
-    return any(_IN_BRACKETS.fullmatch(between) for between in _between(one, other, text))
+    return any(map(_IN_BRACKETS.fullmatch, _between(one, other, text)))
 
 
 @lru_cache(maxsize=1 << 15)
@@ -420,7 +431,7 @@ def may_hold_for(mechanism: Mechanism, entity: str, kept: str, name: str) -> boo
     for number, sentence in enumerate(sentences):
         if find_name(name, sentence, ignore_case=True):
             near = " ".join(sentences[max(number - 1, 0) : number + 2])
-            if _ALIKE.search(sentence) or _INSTEAD.search(near):
+            if _ALIKE.search(sentence) or INSTEAD.search(near):
                 return True
             if find_name(kept, near, ignore_case=True):
                 return True
@@ -438,3 +449,138 @@ def _between(one: str, other: str, text: str) -> Iterator[str]:
             early, late = sorted((a.span(), b.span()))
             if late[0] - early[1] <= _REACH:
                 yield text[early[1] : late[0]]
+
+
+#: Why two entities are not swapped.
+SAME_NAME = "both names may be of one entity"
+UNDIRECTED = "the sentence does not plainly state that one entity acts on the other"
+#: The abstract says that each of the two acts on the other.
+MUTUAL = "the abstract may say the same with the entities exchanged"
+
+_MUTUAL = re.compile(
+    r"\b(?:each other|one another|mutual\w*|reciprocal\w*|bidirectional\w*|vice[ -]versa|feedback"
+    r"|cross-?talk|synerg\w+|interdependen\w+|conversely|the reverse|both directions|in turn"
+    r"|by (?:it|them)|its (?:own )?\w+or|each|the (?:former|latter)"
+    r"|(?:which|and|but) (?:\w+ )?\w+ (?:it|them))\b",
+    re.IGNORECASE,
+)
+#: Between two names of which the second acts.
+_BY = re.compile(
+    r"\b(?:by|after|following|upon|with|(?:due|response) to|consequence of)"
+    r"(?: (?!\w+ing\b)[\w-]+){0,2} $"
+)
+#: Between two names of which the second may act.
+_ROUND = re.compile(
+    r"[,;:()/]|\b(?:after|among|and|are|as|at|because|be|been|being|but|by|depend\w*|due|during"
+    r"|follow\w+|for|from|given|in|includ\w+|involv\w+|is|needs?|on|or|owing|requir\w+|respon\w+"
+    r"|since|than|that|through|under|upon|via|was|were|when|where|which|while|whose|with\w*|\w+ors?"
+    r"|(?:ant)?agonists?|products?|substrates?|targets?)\b",
+    re.IGNORECASE,
+)
+#: Behind the second entity, so near: the same of both, in other words.
+_NEAR = 60
+_BACK = re.compile(
+    r"\b(?:its?|they|them|their|both|each|this|these|which|relation\w*|interaction\w*|convers\w+"
+    r"|invers\w+|reciproc\w+|symmetr\w+|bilateral|ways?|two-\w+|loop|circuit|return|opposite"
+    r"|antagonists?|the reverse)\b",
+    re.IGNORECASE,
+)
+
+
+@dataclass(frozen=True)
+class SwapNames(Strategy):
+    """SEN: ``<re> A <er> ... <el> B <le>`` becomes ``<re> B <er> ... <el> A <le>``.
+
+    Attributes:
+        symmetric: Whether to swap in sentences that stay true too, as the paper does: it grants
+            that its relations are "not necessarily asymmetric" (footnote 3).
+    """
+
+    name = "SEN"
+    otherwise = SAME_NAME
+    moves_markers: ClassVar[bool] = False
+
+    symmetric: bool = False
+
+    def _propose(self, marked: MarkedSentence, mechanism: Mechanism, choices: Choices) -> Proposals:
+        if may_be_same(*mechanism.names, " ".join(mechanism.supporting)):
+            return
+        if not self.symmetric and (reason := _why_not(marked, mechanism)):
+            yield reason
+            return
+        edits = []
+        places, markers = (marked.regulator, marked.regulated), (REGULATED, REGULATOR)
+        names = reversed(marked.names)
+        for place, name, (opens, closes) in zip(places, names, markers, strict=True):
+            edit = replace_name(marked, place, name, mechanism)
+            if edit is None:
+                yield UNFIT
+                return
+            if self.moves_markers:
+                edit = TextEdit(place.start, place.end, f"{opens} {edit.new} {closes}")
+            edits.append(edit)
+        yield Perturbed.of(marked.text, edits)
+
+
+class SwapPositions(SwapNames):
+    """SEP: ``<re> A <er> ... <el> B <le>`` becomes ``<el> B <le> ... <re> A <er>``."""
+
+    name = "SEP"
+    moves_markers = True
+
+
+def _why_not(marked: MarkedSentence, mechanism: Mechanism) -> str | None:
+    """Return why a sentence, or the abstract, may be as true with its entities exchanged."""
+    if find_relation(marked) is None:
+        return UNDIRECTED
+    if find_denials(marked):
+        return DENIED
+    if any(
+        _MUTUAL.search(sentence) and names_both(mechanism, sentence)
+        for sentence in mechanism.sentences
+    ):
+        return MUTUAL
+    if _names_again(marked, mechanism) or _BACK.search(
+        marked.masked, marked.in_order[1].end, marked.in_order[1].end + _NEAR
+    ):
+        return MUTUAL
+    if is_supported(mechanism, lambda text: not _is_one_way(text, mechanism, marked)):
+        return MUTUAL
+    return None
+
+
+def _names_again(marked: MarkedSentence, mechanism: Mechanism) -> bool:
+    """Return whether a sentence names an entity twice: X acts on Y, and Y acts on X."""
+    first, second = marked.in_order
+    text = marked.text
+    rest = (text[: first.start], text[first.end : second.start], text[second.end :])
+    names = frozenset().union(*names_of_both(mechanism))
+    return any(find_name(name, part, ignore_case=True) for name in names for part in rest)
+
+
+def _is_one_way(text: str, mechanism: Mechanism, conclusion: MarkedSentence) -> bool:
+    """Return whether a supporting sentence plainly does not state what the exchange would.
+
+    It names each entity once, and lists the two, or has the actor of the conclusion act: that one
+    stands first and nothing between them may turn the sentence round, or last behind "by".
+    """
+    for name, others in zip(mechanism.names, names_of_both(mechanism), strict=True):
+        for other in others:  # where one explains the other both are one mention
+            if may_be_same(name, other, ""):
+                text = text.replace(f"{other} ({name})", name).replace(f"{name} ({other})", name)
+    marked = mark_names(text, mechanism.names)
+    if marked is None or _names_again(marked, mechanism):
+        return False
+    first, second = marked.in_order
+    between = marked.masked[first.end : second.start]
+    if between in (" and ", " or ", "/"):
+        return True
+    if _BACK.search(marked.masked, second.end, second.end + _NEAR):
+        return False
+    relation = find_relation(conclusion)
+    is_backward = relation is not None and relation.is_backward
+    actor = conclusion.name_at(conclusion.in_order[is_backward]).casefold()
+    if marked.name_at(first).casefold() != actor:
+        return _BY.search(between) is not None
+    is_object = marked.masked[: first.start].endswith((" of ", " of the "))
+    return not (is_object or marked.masked.startswith("-", second.end) or _ROUND.search(between))

@@ -1,4 +1,4 @@
-"""Commands that train or test baselines: one system, or all those of an analysis."""
+"""Commands on baselines: training and testing, prompts, presets, reports, publishing."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -6,12 +6,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from cyclopts import Parameter
-from cyclopts.types import PositiveInt
+from cyclopts.types import NonNegativeInt, PositiveInt
 
 from ..builders.core.options import Names, read_by
 from ..loaders.errors import UsageError
-from .metrics import Labels
-from .options import From, Json, NumProc, answer, tell
+from .options import From, Input, Json, Labels, NumProc, Repository, Version, answer, tell
 
 if TYPE_CHECKING:
     from ..baselines.runs.config import HyperParameters, RunConfig
@@ -41,13 +40,6 @@ Tests = Annotated[
     Parameter(name="--test", metavar="ROWS", group="Rows", help="Test rows; may be repeated."),
 ]
 HypothesisOnly = Annotated[bool, Parameter(group="Rows", help="Use the hypothesis alone.")]
-Reference = Annotated[
-    bool,
-    Parameter(
-        group="Training",
-        help="Train as in the papers: padded, fp32, not compiled.",
-    ),
-]
 
 
 @Parameter(name="*", group="Runs")
@@ -106,27 +98,6 @@ class RowOptions:
 
 @Parameter(name="*", group="Training")
 @dataclass(frozen=True)
-class TrainingOptions:
-    """Hyper-parameters of all training; the fields have the names of ``HyperParameters``."""
-
-    learning_rate: float | None = None
-    """Learning rate."""
-    batch_size: int | None = None
-    """Pairs per step, over all devices."""
-    max_epochs: Annotated[int | None, Parameter(name="--epochs")] = None
-    """Maximum number of epochs."""
-
-
-@dataclass(frozen=True)
-class ValidatedTraining(TrainingOptions):
-    """Hyper-parameters of training that compares epochs."""
-
-    patience: int | None = None
-    """Epochs without improvement before training stops; 0 disables early stopping."""
-
-
-@Parameter(name="*", group="Training")
-@dataclass(frozen=True)
 class Length:
     """Limits on the texts of an encoder; the fields have the names of ``HyperParameters``."""
 
@@ -138,8 +109,24 @@ class Length:
 
 @Parameter(name="*", group="Training")
 @dataclass(frozen=True)
-class Optimization:
-    """Hyper-parameters of an encoder alone; the fields have the names of ``HyperParameters``."""
+class TrainingOptions:
+    """Hyper-parameters of all training; the fields have the names of ``HyperParameters``."""
+
+    learning_rate: float | None = None
+    """Learning rate."""
+    batch_size: int | None = None
+    """Pairs per step, over all devices."""
+    max_epochs: Annotated[int | None, Parameter(name="--epochs")] = None
+    """Maximum number of epochs."""
+    patience: int | None = None
+    """Epochs without improvement before training stops; 0 disables early stopping."""
+    reference: bool = False
+    """Train as in the papers: padded, fp32, not compiled."""
+
+
+@dataclass(frozen=True)
+class EncoderTraining(Length, TrainingOptions):
+    """All hyper-parameters of an encoder."""
 
     optimizer: Literal["adam", "adamw"] | None = None
     """Optimizer."""
@@ -153,12 +140,6 @@ class Optimization:
     """Number of top layers to train besides the head; default all."""
     lora_rank: Annotated[int | None, Parameter(name="--lora", metavar="RANK")] = None
     """Train low-rank adapters (LoRA) of this rank, and the head."""
-
-
-@dataclass(frozen=True)
-class EncoderTraining(Optimization, Length, ValidatedTraining):
-    """All hyper-parameters of an encoder."""
-
     special_tokens: Names = ()
     """Markers to add to the vocabulary as tokens."""
 
@@ -287,7 +268,6 @@ def finetune_command(
     hypothesis_only: HypothesisOnly = False,
     training: EncoderTraining = EncoderTraining(),
     head: Head = Head(),
-    reference: Reference = False,
     computing: Computing = Computing(),
 ) -> None:
     """Fine-tune a pretrained encoder.
@@ -304,7 +284,6 @@ def finetune_command(
         head,
         hyper=[training],
         hypothesis_only=hypothesis_only,
-        reference=reference,
     )
     _do_runs(config, runs, computing)
 
@@ -342,11 +321,8 @@ def few_shot_command(
     pretrained: Pretrained = Pretrained(),
     shots: Annotated[WholeNumbers, Parameter(group="Rows", metavar="K,...")] = (),
     hypothesis_only: HypothesisOnly = False,
-    training: TrainingOptions = TrainingOptions(),
-    length: Length = Length(),
-    optimization: Optimization = Optimization(),
+    training: EncoderTraining = EncoderTraining(),
     head: Head = Head(),
-    reference: Reference = False,
     computing: Computing = Computing(),
 ) -> None:
     """Fine-tune an encoder on a few problems of every pattern, and test it on the rest.
@@ -358,6 +334,8 @@ def few_shot_command(
     from ..baselines.presets import SEEDS, SHOTS, get_preset
 
     _check_preset(runs.preset, "few-shot")
+    if training.patience is not None:
+        raise UsageError("--patience: there are no validation rows to compare epochs on.")
     known = get_preset(runs.preset).shots if runs.preset is not None else SHOTS
     pool = f"{dataset}/few_shot" if runs.preset is None or dataset != "spacenli" else None
     config = _config_of_options(
@@ -366,9 +344,8 @@ def few_shot_command(
         RowOptions(train=pool, validation="none", tests=(pool,) if pool is not None else ()),
         pretrained,
         head,
-        hyper=[training, length, optimization],
+        hyper=[training],
         hypothesis_only=hypothesis_only,
-        reference=reference,
     )
     runs = replace(runs, seeds=runs.seeds or tuple(SEEDS))
     _do_runs(config, runs, computing, shots=list(shots or known))
@@ -382,9 +359,8 @@ def classical_command(
     hypothesis_only: HypothesisOnly = False,
     features: Names = (),
     vectors: Path | None = None,
-    training: ValidatedTraining = ValidatedTraining(),
+    training: TrainingOptions = TrainingOptions(),
     num_proc: NumProc = 1,
-    reference: Reference = False,
     computing: Computing = Computing(),
 ) -> None:
     """Train a model without pretraining: the lexicalized classifier, CBOW, CNN or BiLSTM.
@@ -408,7 +384,6 @@ def classical_command(
         rows,
         hyper=[training],
         hypothesis_only=hypothesis_only,
-        reference=reference,
         default=get_preset("scinli-cbow").config.options if is_neural else None,
     )
     if not is_neural and rows.validation is None:  # the one of the dataset, which it has no use for
@@ -426,7 +401,6 @@ def analyse_command(
     pretrained: Pretrained = Pretrained(),
     rows: RowOptions = RowOptions(),
     training: EncoderTraining = EncoderTraining(),
-    reference: Reference = False,
     computing: Computing = Computing(),
 ) -> None:
     """Run an analysis of the papers, such as training on each domain and testing on all.
@@ -448,7 +422,6 @@ def analyse_command(
         rows,
         pretrained,
         hyper=[training],
-        reference=reference,
     )
     _do_runs(config, runs, computing, analysis=kind)
 
@@ -546,9 +519,8 @@ def _config_of_options(
     pretrained: Pretrained = Pretrained(),
     head: Head = Head(),
     *,
-    hyper: Iterable[TrainingOptions | Length | Optimization] = (),
+    hyper: Iterable[TrainingOptions | Length] = (),
     hypothesis_only: bool = False,
-    reference: bool = False,
     default: "HyperParameters | None" = None,
 ) -> "RunConfig":
     """Return the config of a preset, or a new one, changed as the options of a command say.
@@ -568,10 +540,11 @@ def _config_of_options(
         direct["name"] = runs.name
     if hypothesis_only:
         direct["view"] = "hypothesis"
+    given = _given(hyper)
+    reference = given.pop("reference", False)
     config = replace(config, **direct, reference=reference or config.reference)
     if config.validation == "none":
         config = replace(config, validation=None)
-    given = _given(hyper)
     if given.get("patience") == 0:
         given["patience"] = None
     chooses = method == "encoder" and not (runs.preset or default or reference)
@@ -625,3 +598,101 @@ def _given(groups: Iterable[Any]) -> dict[str, Any]:
     """Return the options that were given, by name; 0 is given, too."""
     values = {name: value for group in groups for name, value in vars(group).items()}
     return {n: v for n, v in values.items() if v is not None and v is not False and v != ()}
+
+
+def prompt_command(
+    *,
+    dataset: Annotated[str, Parameter(metavar="ROWS")],
+    form: Literal["p1", "p2", "p3"] = "p1",
+    shots: int = 0,
+    row: Annotated[str | None, Parameter(metavar="ID")] = None,
+    shots_from: Rows = None,
+    seed: NonNegativeInt = 1,
+    folder: From = None,
+    as_json: Json = False,
+) -> None:
+    """Show the prompt about a row, exactly as a language model is sent it.
+
+    The text is what a model without a chat template reads; --json has the chat's messages too.
+
+    Args:
+        dataset: A dataset, built folder or file; :SPLIT may follow.
+        form: Form of the prompt.
+        shots: 0, or the number of labels: an exemplar of each.
+        row: Row to ask about; default the first.
+        shots_from: Rows to draw exemplars from; default those that the dataset declares
+            (scinli/human), else the validation split.
+        seed: Seed of the draw.
+    """
+    from ..baselines.systems.prompting.ask import show_prompt
+
+    found = show_prompt(
+        dataset,
+        form=form,
+        n_shots=shots,
+        row=row,
+        shots_from=shots_from,
+        seed=seed,
+        folder=folder,
+    )
+    answer(found, as_json, lambda: str(found["text"]))
+
+
+def presets_command(*, as_json: Json = False) -> None:
+    """List the papers' baselines."""
+    from ..baselines import list_presets
+
+    found = list_presets()
+    answer(found, as_json, lambda: _presets_as_text(found))
+
+
+def _presets_as_text(found: Mapping[str, Mapping[str, Any]]) -> str:
+    """Show presets with their commands, models and sources, a line each under a heading."""
+    rows = [("preset", "command", "model", "source")]
+    for name, preset in found.items():
+        model = preset["config"]["model"] or preset["config"]["method"]
+        rows.append((name, preset["command"], model, preset["source"]))
+    *widths, _ = (max(map(len, column)) for column in zip(*rows, strict=True))
+    return "\n".join("  ".join([*map(str.ljust, row[:-1], widths), row[-1]]) for row in rows)
+
+
+def report_command(
+    *runs: Input,
+    output: Annotated[Path, Parameter(alias="-o", metavar="FOLDER")],
+    as_json: Json = False,
+) -> None:
+    """Report on runs: means over seeds, tests, the papers' numbers beside ours, pictures.
+
+    Args:
+        runs: Folders of runs, at any depth.
+        output: Folder of the report.
+    """
+    from ..baselines.reports.write import report
+
+    found = report(runs, output)
+    answer(found, as_json, lambda: str(output / "report.md"))
+
+
+def push_command(
+    run: Path,
+    /,
+    *,
+    repo: Repository,
+    private: bool = False,
+    license_id: Annotated[str | None, Parameter(name="--license")] = None,
+    benchmark: Version | None = None,
+    as_json: Json = False,
+) -> None:
+    """Publish a fine-tuned model on the Hub, with a card that has its results.
+
+    Args:
+        run: Folder of a run that is done.
+        repo: Repository on the Hub.
+        private: Make it private if it is new.
+        license_id: Licence of the weights, e.g. apache-2.0.
+        benchmark: Published version on which the accuracies count.
+    """
+    from ..hub import publish_model
+
+    url = publish_model(run, repo, private=private, license_id=license_id, benchmark=benchmark)
+    answer({"commit": url}, as_json, lambda: url)

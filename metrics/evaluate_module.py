@@ -7,6 +7,7 @@ function unchanged; batches are validated, then kept in memory as Arrow tables. 
 """
 
 import inspect
+import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, ClassVar
 
@@ -40,19 +41,15 @@ class ColumnarModule:
     gives each result as numbers by path, which ``Trainer`` and trackers log.
 
     Attributes:
-        SCORE: The scoring function; its docstring describes the inputs.
-        DESCRIPTION: The metric in a paragraph.
-        CITATION: BibTeX of the paper that defines the metric.
-        PAPER: URL of the paper.
+        SCORE: The scoring function; its docstring describes the metric and the inputs.
+        CITATION: BibTeX of the papers that define the metric, with their URLs.
         REQUIRED: Columns that must be given.
         OPTIONAL: Columns that may be left out. ``evaluate.combine`` passes on only those that are
             named when the module is made: ``columns=["categories"]``.
     """
 
     SCORE: ClassVar[Callable[..., dict[str, Any]]]
-    DESCRIPTION: ClassVar[str]
     CITATION: ClassVar[str]
-    PAPER: ClassVar[str]
     REQUIRED: ClassVar[tuple[str, ...]]
     OPTIONAL: ClassVar[tuple[str, ...]]
 
@@ -79,12 +76,13 @@ class ColumnarModule:
         return sum(map(len, self._batches))
 
     def _info(self) -> evaluate.MetricInfo:
+        about = inspect.getdoc(self.SCORE) or ""
         return evaluate.MetricInfo(
-            description=self.DESCRIPTION,
+            description=about.partition("\n\nArgs:")[0],
             citation=self.CITATION,
-            inputs_description=inspect.getdoc(self.SCORE) or "",
+            inputs_description=about,
             features=self._features(),
-            reference_urls=[self.PAPER],
+            reference_urls=re.findall(r"url = \{(.*)\}", self.CITATION),
         )
 
     def _features(self) -> list[datasets.Features]:

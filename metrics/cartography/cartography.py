@@ -11,7 +11,12 @@ import evaluate
 from nlihub.metrics.cartography.scoring import cartography
 from nlihub.metrics.evaluate_module import ColumnarModule
 
-_CITATION = """
+
+class Cartography(ColumnarModule, evaluate.Metric):
+    """Cartography; ``compute`` takes the arguments of the function ``cartography``."""
+
+    SCORE = staticmethod(cartography)
+    CITATION = """
 @inproceedings{swayamdipta-etal-2020-dataset,
   title = {Dataset Cartography: Mapping and Diagnosing Datasets with Training Dynamics},
   author = {Swayamdipta, Swabha and Schwartz, Roy and Lourie, Nicholas and Wang, Yizhong and
@@ -19,20 +24,9 @@ _CITATION = """
   booktitle = {Proceedings of the 2020 Conference on Empirical Methods in Natural Language
     Processing (EMNLP)},
   pages = {9275--9293},
-  year = {2020}
+  year = {2020},
+  url = {https://aclanthology.org/2020.emnlp-main.746}
 }
 """
-
-
-class Cartography(ColumnarModule, evaluate.Metric):
-    """Cartography; ``compute`` takes the arguments of the function ``cartography``."""
-
-    SCORE = staticmethod(cartography)
-    DESCRIPTION = (
-        "Confidence and variability of the gold label's probability, over the samples of a pattern "
-        "or the epochs of training, and the easy, hard and ambiguous subsets."
-    )
-    CITATION = _CITATION
-    PAPER = "https://aclanthology.org/2020.emnlp-main.746"
     REQUIRED = ("probabilities", "groups")
     OPTIONAL = ("references", "other_probabilities")

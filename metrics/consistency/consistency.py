@@ -13,7 +13,12 @@ import evaluate
 from nlihub.metrics.consistency.scoring import consistency
 from nlihub.metrics.evaluate_module import ColumnarModule
 
-_CITATION = """
+
+class Consistency(ColumnarModule, evaluate.Metric):
+    """Consistency; ``compute`` takes the arguments of the function ``consistency``."""
+
+    SCORE = staticmethod(consistency)
+    CITATION = """
 @inproceedings{bastan-etal-2022-bionli,
   title = {{BioNLI}: Generating a Biomedical {NLI} Dataset Using Lexico-semantic Constraints for
     Adversarial Examples},
@@ -24,18 +29,5 @@ _CITATION = """
   url = {https://aclanthology.org/2022.findings-emnlp.374}
 }
 """
-
-
-class Consistency(ColumnarModule, evaluate.Metric):
-    """Consistency; ``compute`` takes the arguments of the function ``consistency``."""
-
-    SCORE = staticmethod(consistency)
-    DESCRIPTION = (
-        "The share of groups, a positive and its adversarial negatives, that a system solves to a "
-        "given extent; with recall by perturbation, F1 of positives and negatives, and how far "
-        "predictions within a group agree."
-    )
-    CITATION = _CITATION
-    PAPER = "https://aclanthology.org/2022.findings-emnlp.374"
     REQUIRED = ("predictions", "references", "groups")
     OPTIONAL = ("categories", "other_predictions")

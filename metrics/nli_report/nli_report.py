@@ -11,7 +11,12 @@ import evaluate
 from nlihub.metrics.evaluate_module import ColumnarModule
 from nlihub.metrics.nli_report.scoring import nli_report
 
-_CITATION = """
+
+class NLIReport(ColumnarModule, evaluate.Metric):
+    """The NLI report; ``compute`` takes the arguments of the function ``nli_report``."""
+
+    SCORE = staticmethod(nli_report)
+    CITATION = """
 @inproceedings{sadat-caragea-2022-scinli,
   title = {{SciNLI}: A Corpus for Natural Language Inference on Scientific Text},
   author = {Sadat, Mobashir and Caragea, Cornelia},
@@ -30,17 +35,5 @@ _CITATION = """
   url = {https://aclanthology.org/2024.naacl-long.90}
 }
 """
-
-
-class NLIReport(ColumnarModule, evaluate.Metric):
-    """The NLI report; ``compute`` takes the arguments of the function ``nli_report``."""
-
-    SCORE = staticmethod(nli_report)
-    DESCRIPTION = (
-        "F1 of every class, macro-F1 and accuracy over a fixed label set, in which an absent class "
-        "scores 0, also by domain."
-    )
-    CITATION = _CITATION
-    PAPER = "https://aclanthology.org/2022.acl-long.511"
     REQUIRED = ("predictions", "references")
     OPTIONAL = ("domains", "groups", "other_predictions")

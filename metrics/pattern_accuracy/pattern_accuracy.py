@@ -13,7 +13,12 @@ import evaluate
 from nlihub.metrics.evaluate_module import ColumnarModule
 from nlihub.metrics.pattern_accuracy.scoring import pattern_accuracy
 
-_CITATION = """
+
+class PatternAccuracy(ColumnarModule, evaluate.Metric):
+    """Pattern accuracy; ``compute`` takes the arguments of the function ``pattern_accuracy``."""
+
+    SCORE = staticmethod(pattern_accuracy)
+    CITATION = """
 @inproceedings{abzianidze-etal-2023-spacenli,
   title = {{SpaceNLI}: Evaluating the Consistency of Predicting Inferences In Space},
   author = {Abzianidze, Lasha and Zwarts, Joost and Winter, Yoad},
@@ -25,17 +30,5 @@ _CITATION = """
   url = {https://aclanthology.org/2023.naloma-1.2}
 }
 """
-
-
-class PatternAccuracy(ColumnarModule, evaluate.Metric):
-    """Pattern accuracy; ``compute`` takes the arguments of the function ``pattern_accuracy``."""
-
-    SCORE = staticmethod(pattern_accuracy)
-    DESCRIPTION = (
-        "The share of inference patterns of which at least a share t of the samples is solved: "
-        "whether a system is consistent, which plain accuracy hides."
-    )
-    CITATION = _CITATION
-    PAPER = "https://arxiv.org/abs/2307.02269"
     REQUIRED = ("predictions", "references", "groups")
     OPTIONAL = ("categories", "other_predictions")

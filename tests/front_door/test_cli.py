@@ -7,8 +7,10 @@ from importlib.metadata import version
 
 import pyarrow.parquet as pq
 import pytest
+from command_line import leaf_commands
 from command_line import run_command as run
-from conftest import PATTERNS
+from conftest import PATTERNS, ROOT
+from nlihub.builders.procedures import PROCEDURES
 from nlihub.loaders.paths import advise_on_cache
 
 import nlihub
@@ -37,6 +39,12 @@ def test_list_and_show():
     shown = json.loads(run("show", "spacenli", "--json").stdout)
     assert shown["configs"]["few_shot"]["splits"] == ["train", "test"]
     assert "few_shot" in run("show", "spacenli").stdout
+
+
+def test_every_procedure_is_a_command():
+    folders = (ROOT / "builders/procedures").glob("*/__init__.py")
+    assert sorted(PROCEDURES) == sorted(path.parent.name for path in folders)
+    assert {f"construct {name}" for name in PROCEDURES} <= set(dict(leaf_commands()))
 
 
 def test_verify(small, tmp_path):

@@ -91,24 +91,14 @@ def edit(path, old, new):
     return plant
 
 
-def forget_the_hash(root):
-    path = root / "loaders/sources.json"
-    sources = json.loads(path.read_text())
-    sources["scinli"]["files"]["test"] = {"variants": [{"path": "test.jsonl"}]}
-    path.write_text(json.dumps(sources))
-
-
 CARD, FIXTURES = "dataset_cards/scinli/README.md", "tests/release_files.py"
 BUILDER, SOURCES = "builders/scinli.py", "loaders/sources.json"
 UNFILLED = "card: block `configs` is not filled: nlihub card scinli --write --from FOLDER"
 DEFECTS = [
-    ("files_are_there", lambda root: (root / CARD).unlink(), f"card: {CARD} is missing"),
     ("files_are_there", edit(FIXTURES, '"scinli"', '"x"'), "tests/fixtures/scinli.py is missing"),
     ("nothing_is_to_do", edit(BUILDER, 'paper="', 'paper="TODO '), "builder: paper is TODO"),
     ("nothing_is_to_do", edit(CARD, "# SciNLI", "# TODO name"), "card: line 1 is TODO: name"),
-    ("sources_are_known", forget_the_hash, "sources.json: scinli/test has no sha256 and no rows"),
     ("sources_are_known", edit(SOURCES, '"scinli"', '"other"'), "sources.json: scinli is missing"),
-    ("card_has_its_blocks", edit(CARD, "begin usage", "begin x"), "block `usage` is missing"),
     ("card_has_its_blocks", edit(CARD, "begin configs -->\n", "begin configs -->\nTODO"), UNFILLED),
 ]
 

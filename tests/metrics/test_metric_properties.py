@@ -85,21 +85,6 @@ def duplicated(name):
     return tuple(without_counts(result) for result in pair)
 
 
-def as_text(name):
-    """Labels as names or as ids: the same scores."""
-    columns = inputs(name)
-    labels = ["no", "yes"] if name == "consistency" else ["a", "b", "c"]
-    named = {
-        key: np.array(labels)[column] if key in ("predictions", "references") else column
-        for key, column in columns.items()
-    }
-    function = getattr(functional, name)
-    more = options(name) | {"labels": labels}
-    if name == "consistency":  # each category has one label, whatever it is called
-        named["categories"] = columns["categories"]
-    return function(**columns, **more), function(**named, **more)
-
-
 def without_counts(value):
     if isinstance(value, dict):
         return {
@@ -111,7 +96,7 @@ def without_counts(value):
     return value
 
 
-EQUALITIES = [permuted, regrouped, duplicated, as_text]
+EQUALITIES = [permuted, regrouped, duplicated]
 
 
 def assert_same(first, second, path=""):

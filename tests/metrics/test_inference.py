@@ -18,6 +18,7 @@ from nlihub.metrics.inference import (
     Ratio,
     _beta_quantile,
     _student_p_value,
+    _student_quantile,
     compare_systems,
     confidence_intervals,
 )
@@ -228,6 +229,12 @@ def test_standard_errors_are_those_of_leaving_out_one_group(metric, scores):
 def test_quantiles_of_beta_are_those_of_scipy(a, b, share):
     a, b = 10**a, 10**b
     assert special.betainc(a, b, _beta_quantile(share, a, b)) == pytest.approx(share, rel=1e-6)
+
+
+def test_quantiles_of_student_are_those_of_scipy():
+    for freedom, p_value in itertools.product((1, 1.5, 4, 30, 164, 5000), (0.05, 0.01, 0.3)):
+        expected = stats.t.isf(p_value / 2, freedom)
+        assert _student_quantile(p_value, freedom) == pytest.approx(expected, rel=1e-8)
 
 
 def test_the_paired_t_test_is_that_of_scipy():

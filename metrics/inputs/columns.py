@@ -174,7 +174,7 @@ def _convert(given: Any) -> pa.Array | pa.ChunkedArray:
     if is_column and hasattr(given, "__arrow_c_stream__"):
         try:
             return pa.chunked_array(given)
-        except (pa.ArrowException, TypeError, ValueError):  # a type that Arrow lacks: see below
+        except (pa.ArrowException, OSError, TypeError, ValueError):  # a type that Arrow lacks
             return _to_array(list(given))
     if is_column and hasattr(given, "__array__"):
         return _to_array(given)

@@ -263,30 +263,23 @@ def import_answers(batches: PathLike, answers: Sequence[PathLike]) -> None:
     import_files(folder, open_batches(folder), [local_path(path) for path in answers])
 
 
-def review(batches: PathLike, *, min_agreement: float | None = None) -> Measured:
+def review(batches: PathLike) -> Measured:
     """Measure the answers to the batches of a folder.
 
     Args:
         batches: The folder of batches.
-        min_agreement: Of patterns: where a smaller share of the pairs of annotators gave the same
-            label, a pattern is of low agreement; from 0 to 1. None takes two thirds.
 
     Returns:
         A ``Review`` of pairs from papers, the ``Quality`` of negatives, a ``PatternValidation``, or
         a ``CodeTally`` of errors.
 
     Raises:
-        UsageError: There is no batch, or ``min_agreement`` is given for another question, or is not
-            between 0 and 1.
+        UsageError: There is no batch.
         AnnotationError: The batches, or the answers to them, are malformed.
     """
     folder = local_path(batches)
     found = open_batches(folder)
-    name = found[0].question.name
-    if min_agreement is not None and name != TRUTH.name:
-        raise UsageError(f"{folder} has no patterns: leave out the bound of agreement.")
-    options = {} if min_agreement is None else {"min_agreement": min_agreement}
-    return MEASURES[name](found, read_answers(folder, found), **options)
+    return MEASURES[found[0].question.name](found, read_answers(folder, found))
 
 
 def open_batches(folder: Path) -> list[Batch]:

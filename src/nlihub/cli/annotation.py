@@ -22,21 +22,12 @@ if TYPE_CHECKING:
         Share,
         Verdict,
     )
-    from ..builders.annotation.answers import Completions
     from ..builders.annotation.batch import Batch as ExportedBatch
     from ..builders.annotation.pattern_labels import PatternValidation
 
 #: Confirmed pairs by split.
 Quotas = read_by(parse_quotas, "SPLIT=N,...")
 Annotators = Annotated[int, Parameter(validator=Number(gte=2))]
-MinAgreement = Annotated[
-    float | None,
-    Parameter(
-        validator=Number(gte=0, lte=1),
-        help="Of patterns: share of pairs of annotators with the same label, below which a pattern "
-        "is of low agreement; default two thirds.",
-    ),
-]
 #: Shown for errors without a value.
 _BLANK = "(none)"
 _MAX_COLUMNS = 8
@@ -128,36 +119,26 @@ def _tell_batch(made: "ExportedBatch", as_json: bool) -> None:
     answer(str(made.folder), as_json, lambda: str(made.folder))
 
 
-def import_command(
-    batches: Path,
-    /,
-    *answers: Input,
-    min_agreement: MinAgreement = None,
-    as_json: Json = False,
-) -> None:
+def import_command(batches: Path, /, *answers: Input, as_json: Json = False) -> None:
     """Import answers to any batches of a folder, and report agreement.
 
     Args:
         batches: The folder of batches: of pairs, or of errors.
-        answers: Sheets, or Label Studio's JSON or CSV.
+        answers: Sheets, or Label Studio's JSON.
     """
     from .. import annotation
 
-    if min_agreement is not None:
-        annotation.review(batches, min_agreement=min_agreement)  # refuses what has no patterns
     annotation.import_answers(batches, answers)
-    _show(batches, min_agreement, as_json)
+    _show(batches, as_json)
 
 
-def review_command(
-    batches: Path, /, *, min_agreement: MinAgreement = None, as_json: Json = False
-) -> None:
+def review_command(batches: Path, /, *, as_json: Json = False) -> None:
     """Report on the answers: agreement, kappa, what is missing, labels that hold.
 
     Args:
         batches: The folder of batches: of pairs, or of errors.
     """
-    _show(batches, min_agreement, as_json)
+    _show(batches, as_json)
 
 
 def build_command(
@@ -183,7 +164,7 @@ def build_command(
     answer(str(folder), as_json, lambda: str(folder))
 
 
-def _show(batches: Path, min_agreement: float | None, as_json: bool) -> None:
+def _show(batches: Path, as_json: bool) -> None:
     from .. import annotation
     from ..builders.annotation.agreement import CodeTally, Quality, Review, to_json
     from ..builders.annotation.pattern_labels import PatternValidation
@@ -194,7 +175,7 @@ def _show(batches: Path, min_agreement: float | None, as_json: bool) -> None:
         Quality: _quality_as_text,
         PatternValidation: _patterns_as_text,
     }
-    found = annotation.review(batches, min_agreement=min_agreement)
+    found = annotation.review(batches)
     answer(to_json(found), as_json, lambda: "\n".join(shown[type(found)](found)))
 
 
@@ -227,23 +208,12 @@ def _verdict_as_text(verdict: "Verdict", what: str) -> str:
     )
 
 
-def _kappa_as_text(agreement: "AnnotatorAgreement") -> str:
+def _kappa_as_text(found: "AnnotatorAgreement | CodeTally") -> str:
     from ..builders.annotation.agreement import show_kappa
 
-    if not agreement.n_for_kappa:
+    if not found.n_for_kappa:
         return "not measured: no pair has all its answers"
-    return f"{show_kappa(agreement.kappa)} over {agreement.n_for_kappa:,} pairs"
-
-
-def _completions_as_text(found: "Completions") -> Iterator[str]:
-    by_person = ", ".join(f"{name} {number:,}" for name, number in found.by_person.items())
-    told = f" (written by {by_person})" if by_person else ""
-    yield f"{'completed':14} {found.sentences:,} sentences of {found.pairs:,} pairs{told}"
-    for one in found.conflicts:
-        yield f"{'conflict':14} {one.key} {one.column}, {one.id}:"
-        yield from (f"{'':14}   {name}: {text}" for name, text in one.texts.items())
-    if found.conflicts:
-        yield f"{'':14} Write which to take into completions.csv of the batch, and import it."
+    return f"{show_kappa(found.kappa)} over {found.n_for_kappa:,} pairs"
 
 
 def _review_as_text(found: "Review") -> Iterator[str]:
@@ -255,7 +225,14 @@ def _review_as_text(found: "Review") -> Iterator[str]:
     yield f"Fleiss' kappa  {_kappa_as_text(agreement)}"
     for outcome, number in agreement.outcomes.items():
         yield f"{outcome:14} {number:,}"
-    yield from _completions_as_text(found.completions)
+    n_sentences = sum(map(len, found.completed.values()))
+    yield f"{'completed':14} {n_sentences:,} sentences of {len(found.completed):,} pairs"
+    for key, columns in found.conflicts.items():
+        for column, texts in columns.items():
+            yield f"{'conflict':14} {key} {column}:"
+            yield from (f"{'':14}   {name}: {text}" for name, text in texts.items())
+    if found.conflicts:
+        yield f"{'':14} Write the same into their sheets, and import these again."
     for cell, number in found.missing.items():
         yield f"missing        {number:,} {cell}"
     if found.is_complete:
@@ -274,25 +251,19 @@ def _patterns_as_text(found: "PatternValidation") -> Iterator[str]:
     )
     from ..builders.annotation.pattern_labels import LOW_AGREEMENT
 
-    for name, one in found.annotators.items():
-        others = ", ".join(f"{answer} {n:,}" for answer, n in list(one.answers.items())[5:])
-        sizes = "-".join(str(n) for n in Counter(one.mapping.values()).values())
-        n = sum(one.answers.values())
+    for name, mapping in found.mappings.items():
+        given = found.answers[name]
+        n = sum(given.values())
+        others = ", ".join(f"{answer} {n:,}" for answer, n in list(given.items())[5:])
+        sizes = "-".join(str(n) for n in Counter(mapping.values()).values())
         yield f"{name:16} scale {sizes} (false-unknown-true); {n:,} answers, {others}"
-    yield (
-        f"Cohen's kappa    {show_kappa(found.kappa)}, the mean of {len(found.pairs)} pairs "
-        f"({show_kappa(found.symmetric_kappa)} with the scale 2-1-2 for all)"
-    )
-    for kappa in found.pairs:
-        yield (
-            f"  {' and '.join(kappa.annotators)}: {show_kappa(kappa.chosen)} over "
-            f"{kappa.n_problems:,} problems ({show_kappa(kappa.symmetric)})"
-        )
+    yield f"Cohen's kappa    {show_kappa(found.kappa)}, the mean of {len(found.pairs)} pairs"
+    for pair, kappa in found.pairs.items():
+        yield f"  {' and '.join(pair)}: {show_kappa(kappa)}"
     for outcome, number in found.problems.items():
         yield f"{'problems':16} {number:,} {outcome}"
-    shares = {"all": found.unanimous, **found.by_label, **found.by_category}
     yield "unanimous with the label of the pattern; then without patterns to remove"
-    for name, share in shares.items():
+    for name, share in found.unanimous.items():
         yield f"  {name:20} {_share(share.before)}; {_share(share.after)}"
     yield f"{'patterns':16} {len(found.with_status(KEPT)):,} of {len(found.patterns):,} hold"
     if n_open := len(found.with_status(NOT_ENOUGH_ANSWERS)):
@@ -312,7 +283,6 @@ def _share(share: "Share") -> str:
 
 
 def _codes_as_text(found: "CodeTally") -> Iterator[str]:
-    from ..builders.annotation.agreement import show_kappa
     from ..metrics.rows import Rows, show_rows_as_text
 
     n_codings = sum(share.n for share in found.codes.values())
@@ -323,12 +293,9 @@ def _codes_as_text(found: "CodeTally") -> Iterator[str]:
     if not n_codings:
         yield "Hand out the sheets, and import them: nlihub annotate import FOLDER ANSWERS..."
         return
-    rows: Rows = [["code", "codings", "share", "as a further code"]]
-    for name, share in found.codes.items():
-        rows.append([name, share.n, _percent(share), found.further[name].n])
+    rows: Rows = [["code", "codings", "share"]]
+    rows += [[name, share.n, _percent(share)] for name, share in found.codes.items()]
     yield from ("", show_rows_as_text(rows))
-    if len(found.by_coder) > 1:
-        yield from ("", "By coder", show_rows_as_text(_codes_by_value(found.by_coder)))
     for column, shares in found.by.items():
         title = f"By {column.replace('_', ' ')}"
         if len(shares) > _MAX_COLUMNS:
@@ -336,16 +303,8 @@ def _codes_as_text(found: "CodeTally") -> Iterator[str]:
         else:
             yield from ("", title, show_rows_as_text(_codes_by_value(shares)))
     yield ""
-    for coder, number in found.blank.items():
-        yield f"{coder}: {plural(number, 'error')} left blank"
-    if found.same_main.of:
-        yield (
-            f"Fleiss' kappa of the main code {show_kappa(found.kappa)}; the same main code for "
-            f"{found.same_main.n:,} of {plural(found.same_main.of, 'error')} that all have coded "
-            f"({_percent(found.same_main)})"
-        )
-    by = found.origin["by"]
-    if by is not None or len(found.origin["systems"]) > 1:
+    yield f"Fleiss' kappa  {_kappa_as_text(found)}"
+    if found.origin["by"] is not None or len(found.origin["systems"]) > 1:
         yield "The draw is balanced: shares are those of the errors drawn, not of all errors."
 
 

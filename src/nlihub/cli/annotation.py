@@ -72,7 +72,6 @@ def sample_command(
     strategies: Names = (),
     controls: NonNegativeInt | None = None,
     patterns: Names = (),
-    categories: Names = (),
     pairs: PositiveInt | None = None,
     annotators: Annotators | None = None,
     seed: int = 1,
@@ -89,7 +88,6 @@ def sample_command(
         strategies: Draw negatives of these, as in GEN,GEN-ND; default all.
         controls: How many of the pairs are positives; default 0.
         patterns: Draw from these patterns; default all.
-        categories: Draw from patterns of these inference classes, as in directional; default all.
         pairs: How many pairs there are, as many of each strategy or pattern; default 25 of each
             strategy, or 3 of each pattern.
         annotators: People who judge each pair; default 2, of patterns 3.
@@ -100,11 +98,11 @@ def sample_command(
     from ..loaders.corpora.patterns.pattern_bank import LABELS
 
     of_negatives = {"strategies": strategies or None, "n_controls": controls}
-    of_patterns = {"patterns": patterns or None, "categories": categories or None}
+    of_patterns = {"patterns": patterns or None}
     is_of_patterns = tuple(BuiltVersion(version).manifest.labels) == LABELS
     given, others = (of_patterns, of_negatives) if is_of_patterns else (of_negatives, of_patterns)
     if any(value is not None for value in others.values()):
-        flags = "--strategies and --controls" if is_of_patterns else "--patterns and --categories"
+        flags = "--strategies and --controls" if is_of_patterns else "--patterns"
         raise UsageError(f"Leave out {flags}: the version has no such pairs.")
     options: dict[str, Any] = {**given, "n_pairs": pairs, "n_annotators": annotators}
     draw = annotation.sample_patterns if is_of_patterns else annotation.sample_negatives

@@ -118,7 +118,7 @@ def test_the_sample_is_blind(version, tmp_path):
     assert json.loads(json.dumps(to_json(found), allow_nan=False))["kappa"] is None
 
 
-def test_patterns_and_classes_are_chosen(version, tmp_path):
+def test_patterns_are_chosen(version, tmp_path):
     numbers = itertools.count()
 
     def draw(**options):
@@ -126,16 +126,12 @@ def test_patterns_and_classes_are_chosen(version, tmp_path):
         return nlihub.annotation.sample_patterns(version, folder, **options)
 
     assert draw().items == draw().items != draw(seed=2).items
-    found = draw(categories=["projective"], n_pairs=12)
-    assert {item.facts["category"] for item in found.items.values()} == {"projective"}
     found = draw(patterns=["4p", "7p"], n_pairs=7)
     groups = [item.facts["group"] for item in found.items.values()]
     assert sorted(map(groups.count, ("4p", "7p"))) == [3, 4]
     assert draw(n_pairs=7 * 24).short == {f"{n}p": 1 for n in range(24)}
     with pytest.raises(UnknownNameError, match="no pattern '44p'"):
         draw(patterns=["44p"])
-    with pytest.raises(UnknownNameError, match="no inference class 'directed'"):
-        draw(categories=["directed"])
     with pytest.raises(UsageError, match="1 or more"):
         draw(n_pairs=0)
 
@@ -285,7 +281,7 @@ def test_the_command_line_leads_through(version, tmp_path):
         return done.stdout + done.stderr
 
     there = (str(version), "--batches", "b")
-    drawn = ("--categories", "projective", "--pairs", 12)
+    drawn = ("--patterns", "4p,7p", "--pairs", 12)
     assert "12 pairs; hand out" in run("sample", *there, *drawn)
     (batch,) = read_batches(tmp_path / "b")
     sheets = fill_in(batch, tmp_path / "back", by_habit(5, error=0.1))

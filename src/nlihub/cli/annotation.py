@@ -3,27 +3,31 @@
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 from cyclopts import Parameter
 from cyclopts.types import NonNegativeInt, PositiveInt
 from cyclopts.validators import Number
 
+from ..builders.annotation.agreement import (
+    GOLD_DIFFERS,
+    KEPT,
+    NO_MAJORITY,
+    NOT_ENOUGH_ANSWERS,
+    AnnotatorAgreement,
+    CodeTally,
+    Quality,
+    Review,
+    Share,
+    Verdict,
+    show_kappa,
+    to_json,
+)
+from ..builders.annotation.batch import Batch
+from ..builders.annotation.pattern_labels import LOW_AGREEMENT, PatternValidation
 from ..builders.core.options import Names, parse_quotas, read_by
 from ..loaders.errors import UsageError
 from .options import Input, Json, answer, plural, tell
-
-if TYPE_CHECKING:
-    from ..builders.annotation.agreement import (
-        AnnotatorAgreement,
-        CodeTally,
-        Quality,
-        Review,
-        Share,
-        Verdict,
-    )
-    from ..builders.annotation.batch import Batch as ExportedBatch
-    from ..builders.annotation.pattern_labels import PatternValidation
 
 #: Confirmed pairs by split.
 Quotas = read_by(parse_quotas, "SPLIT=N,...")
@@ -110,7 +114,7 @@ def sample_command(
     _tell_batch(draw(version, batches, **options, seed=seed), as_json)
 
 
-def _tell_batch(made: "ExportedBatch", as_json: bool) -> None:
+def _tell_batch(made: Batch, as_json: bool) -> None:
     for kind, lacking in made.short.items():
         tell(f"{kind}: {lacking:,} fewer than asked for are left")
     tell(f"{made.n_pairs:,} pairs; hand out {made.sheets} alone")
@@ -164,8 +168,6 @@ def build_command(
 
 def _show(batches: Path, as_json: bool) -> None:
     from .. import annotation
-    from ..builders.annotation.agreement import CodeTally, Quality, Review, to_json
-    from ..builders.annotation.pattern_labels import PatternValidation
 
     shown: Mapping[type, Callable[[Any], Iterator[str]]] = {
         CodeTally: _codes_as_text,
@@ -177,25 +179,15 @@ def _show(batches: Path, as_json: bool) -> None:
     answer(to_json(found), as_json, lambda: "\n".join(shown[type(found)](found)))
 
 
-def _quality_as_text(found: "Quality") -> Iterator[str]:
-    from ..builders.annotation.agreement import (
-        NO_MAJORITY,
-        NOT_ANNOTATED,
-        NOT_ENOUGH_ANSWERS,
-        UNCLEAR_MAJORITY,
-    )
-
+def _quality_as_text(found: Quality) -> Iterator[str]:
     for name, verdict in {**found.strategies, "all negatives": found.negatives}.items():
         yield f"{name:14} {_verdict_as_text(verdict, 'true negatives')}"
     if found.controls:
         yield f"{'controls':14} {_verdict_as_text(found.controls, 'judged entailed')}"
-    agreement = found.agreement
-    yield f"Fleiss' kappa  {_kappa_as_text(agreement)}"
-    for outcome in (NO_MAJORITY, UNCLEAR_MAJORITY, NOT_ENOUGH_ANSWERS, NOT_ANNOTATED):
-        yield f"{outcome:14} {agreement.outcomes[outcome]:,}"
+    yield from _agreement_as_text(found.agreement)
 
 
-def _verdict_as_text(verdict: "Verdict", what: str) -> str:
+def _verdict_as_text(verdict: Verdict, what: str) -> str:
     share = verdict.as_expected
     if verdict.interval is None:
         return f"{verdict.n_pairs:,} pairs, none decided"
@@ -206,23 +198,24 @@ def _verdict_as_text(verdict: "Verdict", what: str) -> str:
     )
 
 
-def _kappa_as_text(found: "AnnotatorAgreement | CodeTally") -> str:
-    from ..builders.annotation.agreement import show_kappa
+def _agreement_as_text(agreement: AnnotatorAgreement) -> Iterator[str]:
+    yield f"Fleiss' kappa  {_kappa_as_text(agreement)}"
+    for outcome, number in agreement.outcomes.items():
+        yield f"{outcome:14} {number:,}"
 
+
+def _kappa_as_text(found: AnnotatorAgreement | CodeTally) -> str:
     if not found.n_for_kappa:
         return "not measured: no pair has all its answers"
     return f"{show_kappa(found.kappa)} over {found.n_for_kappa:,} pairs"
 
 
-def _review_as_text(found: "Review") -> Iterator[str]:
+def _review_as_text(found: Review) -> Iterator[str]:
     agreement = found.agreement
     shares = {"all": agreement.overall, **agreement.by_class}
     for name, share in shares.items():
-        shown = f"{share.n:,} of {share.of:,} confirmed ({100 * share.value:.1f} %)"
-        yield f"{name:14} {shown if share.of else 'none decided'}"
-    yield f"Fleiss' kappa  {_kappa_as_text(agreement)}"
-    for outcome, number in agreement.outcomes.items():
-        yield f"{outcome:14} {number:,}"
+        yield f"{name:14} {_share(share, ' confirmed')}"
+    yield from _agreement_as_text(agreement)
     n_sentences = sum(map(len, found.completed.values()))
     yield f"{'completed':14} {n_sentences:,} sentences of {len(found.completed):,} pairs"
     for key, columns in found.conflicts.items():
@@ -239,16 +232,7 @@ def _review_as_text(found: "Review") -> Iterator[str]:
         yield "Ask for the next batch: nlihub annotate export."
 
 
-def _patterns_as_text(found: "PatternValidation") -> Iterator[str]:
-    from ..builders.annotation.agreement import (
-        GOLD_DIFFERS,
-        KEPT,
-        NO_MAJORITY,
-        NOT_ENOUGH_ANSWERS,
-        show_kappa,
-    )
-    from ..builders.annotation.pattern_labels import LOW_AGREEMENT
-
+def _patterns_as_text(found: PatternValidation) -> Iterator[str]:
     for name, mapping in found.mappings.items():
         given = found.answers[name]
         n = sum(given.values())
@@ -274,13 +258,11 @@ def _patterns_as_text(found: "PatternValidation") -> Iterator[str]:
         yield f"Remove or revise the {n:,} patterns of {NO_MAJORITY} or {LOW_AGREEMENT}."
 
 
-def _share(share: "Share") -> str:
-    if not share.of:
-        return "none answered by all"
-    return f"{share.n:,} of {share.of:,} ({100 * share.value:.1f} %)"
+def _share(share: Share, what: str = "") -> str:
+    return f"{share.n:,} of {share.of:,}{what} ({_percent(share)})" if share.of else "none decided"
 
 
-def _codes_as_text(found: "CodeTally") -> Iterator[str]:
+def _codes_as_text(found: CodeTally) -> Iterator[str]:
     from ..metrics.rows import Rows, show_rows_as_text
 
     n_codings = sum(share.n for share in found.codes.values())
@@ -306,7 +288,7 @@ def _codes_as_text(found: "CodeTally") -> Iterator[str]:
         yield "The draw is balanced: shares are those of the errors drawn, not of all errors."
 
 
-def _codes_by_value(shares: "Mapping[str, Mapping[str, Share]]") -> list[list[Any]]:
+def _codes_by_value(shares: Mapping[str, Mapping[str, Share]]) -> list[list[Any]]:
     """Return a table of codes by value: codings, and their share among those of the value."""
     names = list(next(iter(shares.values())))
     rows = [["code", *(value or _BLANK for value in shares)]]
@@ -316,5 +298,5 @@ def _codes_by_value(shares: "Mapping[str, Mapping[str, Share]]") -> list[list[An
     return rows
 
 
-def _percent(share: "Share") -> str:
+def _percent(share: Share) -> str:
     return f"{100 * share.value:.1f} %"

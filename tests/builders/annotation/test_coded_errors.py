@@ -1,6 +1,5 @@
 """Errors for people to code: the coding scheme, the sheets, the codes that come back, the tally."""
 
-import csv
 import json
 import re
 from dataclasses import replace
@@ -8,6 +7,7 @@ from xml.etree import ElementTree
 
 import pytest
 from command_line import run_command
+from filled_sheets import fill_in
 from nlihub.builders.annotation.agreement import Share, fleiss_kappa, to_json
 from nlihub.builders.annotation.batch import Item, write_batch
 from nlihub.builders.annotation.questions import ERROR, read_coding_scheme
@@ -42,19 +42,9 @@ def write(folder, n=6, n_coders=2):
     return write_batch(folder, 1, QUESTION, errors_of(n), {}, n_coders, ORIGIN)
 
 
-def fill(sheets, folder, answers, delimiter=","):
+def fill(made, folder, answers):
     """Fills the sheets in: ``answers`` has, by coder, what they say of the k-th error."""
-    folder.mkdir(exist_ok=True)
-    files = []
-    for coder, given in answers.items():
-        with (sheets.sheets / f"{coder}-b001.csv").open(encoding="utf-8-sig", newline="") as file:
-            header, *rows = csv.reader(file)
-        for row in rows:
-            row[-1] = given.get(int(row[0][-4:]), "")
-        files.append(folder / f"{coder}-b001.csv")
-        with files[-1].open("w", encoding="utf-8", newline="") as file:
-            csv.writer(file, delimiter=delimiter).writerows([header, *rows])
-    return files
+    return fill_in(made, folder, lambda coder, item: answers.get(coder, {}).get(item.id[3:], ""))
 
 
 def test_a_coding_scheme_is_read_in_its_order(tmp_path):
@@ -110,12 +100,9 @@ def test_the_tally(tmp_path):
     folder = made.folder.parent
     done = run_command("annotate", "review", folder)
     assert "0 coded, 6 not; 0 codings\nHand out the sheets" in done.stdout
-    one = {1: "abbreviation", 2: "abbreviation", 3: "mechanism mix up"}
-    two = {1: " ABBREVIATION ", 2: "entity similarity", 4: "abbreviation"}
-    files = [
-        *fill(made, tmp_path / "filled", {"coder-1": one}),
-        *fill(made, tmp_path / "filled", {"coder-2": two}, delimiter=";"),
-    ]
+    one = {"1": "abbreviation", "2": "abbreviation", "3": "mechanism mix up"}
+    two = {"1": " ABBREVIATION ", "2": "entity similarity", "4": "abbreviation"}
+    files = fill(made, tmp_path / "filled", {"coder-1": one, "coder-2": two})
     done = run_command("annotate", "import", folder, *files)
     lines = done.stdout.splitlines()
     assert lines[:2] == ["a.csv: 6 errors drawn", "4 coded, 2 not; 6 codings"]
@@ -125,13 +112,13 @@ def test_the_tally(tmp_path):
     found = review(folder)
     assert (found.n_errors, found.n_uncoded) == (6, 2)
     assert found.codes == dict(zip(SCHEME, (Share(4, 6), Share(1, 6), Share(1, 6)), strict=True))
-    # Errors 1 and 3 are "yes", 2 and 4 are "no".
+    # Errors 1 and 3 are "no", 2 and 4 are "yes".
     assert found.by["label"] == {
-        "no": dict(zip(SCHEME, (Share(2, 3), Share(1, 3), Share(0, 3)), strict=True)),
-        "yes": dict(zip(SCHEME, (Share(2, 3), Share(0, 3), Share(1, 3)), strict=True)),
+        "no": dict(zip(SCHEME, (Share(2, 3), Share(0, 3), Share(1, 3)), strict=True)),
+        "yes": dict(zip(SCHEME, (Share(2, 3), Share(1, 3), Share(0, 3)), strict=True)),
     }
     assert list(found.by) == ["label", "category", "coder"]
-    assert list(found.by["category"]) == ["", "C0", "C1", "C2"]
+    assert list(found.by["category"]) == ["C0", "C1", "C2"]
     assert found.by["coder"]["coder-2"]["entity similarity"] == Share(1, 3)
     # Both coded 1 and 2.
     assert (found.n_for_kappa, found.kappa) == (2, fleiss_kappa(["aa", "ab"]))
@@ -139,7 +126,7 @@ def test_the_tally(tmp_path):
     assert shown == to_json(found)
     assert shown["codes"]["abbreviation"] == {"n": 4, "of": 6, "value": 4 / 6}
     with pytest.raises(AnnotationError, match="'huh' is unknown; expected abbreviation, entity"):
-        import_answers(folder, fill(made, tmp_path / "wrong", {"coder-1": {1: "huh"}}))
+        import_answers(folder, fill(made, tmp_path / "wrong", {"coder-1": {"1": "huh"}}))
     alone = write(tmp_path / "alone", n_coders=1)
     import_answers(tmp_path / "alone", fill(alone, tmp_path / "one", {"coder-1": one}))
     found = review(tmp_path / "alone")

@@ -21,7 +21,6 @@ from nlihub.builders.annotation.pattern_labels import (
     choose_mappings,
     mapped_kappa,
 )
-from nlihub.builders.annotation.sheets import read_sheet
 from nlihub.builders.scinli import SciNLI
 from nlihub.builders.spacenli import SpaceNLI
 from nlihub.loaders.errors import AnnotationError, UnknownNameError, UsageError
@@ -99,18 +98,11 @@ def test_the_sample_is_blind(version, tmp_path):
     groups = [pair.facts["group"] for pair in batch.items.values()]
     assert sorted(groups) == sorted(2 * [f"{n}p" for n in range(24)])
     assert sum(one == other for one, other in itertools.pairwise(groups)) < 12
-    orders = []
     for path in batch.sheets.iterdir():
         text = path.read_text(encoding="utf-8-sig")
         assert not re.search(r"entail|neutral|contradict|directional|projective|\d+p\b|test-", text)
-        if path.suffix == ".csv":
-            rows, _ = read_sheet(path, SHEET_COLUMNS)
-            orders.append([row["id"] for _, row in rows])
-            assert text.splitlines()[0] == "id,premise,hypothesis,answer"
-    assert len({tuple(order) for order in orders}) == 3
     config = (batch.sheets / "labels.xml").read_text()
     for answer in (*SCALE, "difficult", "skip"):
-        assert f"- `{answer}`: " in (batch.sheets / "instructions.md").read_text()
         assert f'value="{answer}"' in config
     assert "unclear" not in config and "TextArea" not in config
     found = nlihub.annotation.review(tmp_path)  # nobody has answered

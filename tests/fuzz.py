@@ -26,7 +26,6 @@ import pyarrow.parquet as pq
 from archives import tar
 from hypothesis import HealthCheck, Phase, given, seed, settings
 from hypothesis import strategies as st
-from label_studio_tables import write_table
 from nlihub.builders.annotation.answers import read_answer_file
 from nlihub.builders.annotation.batch import Batch
 from nlihub.builders.annotation.questions import RELATION
@@ -162,18 +161,15 @@ def _predictions():
 
 
 def _sheets():
-    rows = ["id,premise,hypothesis,answer,comment", "k1,A fox.,It runs.,neutral,"]
-    sheet = "\r\n".join([*rows, "k2,A hen.,It runs.,,x"])
+    columns = "id,premise,hypothesis,answer,completed_premise,completed_hypothesis,comment"
+    rows = ["k1,A fox.,It runs.,neutral,,,", "k2,A hen.,It runs.,,,,x"]
+    sheet = "\r\n".join([columns, *rows])
     texts = {"pair": "k1", "premise": "A fox.", "hypothesis": "It runs."}
     choice = {"from_name": "answer", "type": "choices", "value": {"choices": ["neutral"]}}
     task = {"id": 1, "data": texts, "annotations": [{"completed_by": 1, "result": [choice]}]}
-    flat = [{**texts, "answer": "neutral", "annotator": 1, "id": 1, "lead_time": 2.5}]
     files = {
         "annotator-1.csv": sheet.encode("utf-8-sig"),
         "a.json": json.dumps([task, task]).encode(),
-        "b.json": json.dumps(flat).encode(),
-        "c.csv": _written("c.csv", write_table, flat),
-        "d.tsv": _written("d.tsv", write_table, flat, "\t"),
     }
 
     def read(path):

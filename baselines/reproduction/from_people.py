@@ -37,8 +37,8 @@ def _figures(found: Review | Quality | PatternValidation | CodeTally) -> dict[st
         return {
             "mean of Cohen's kappa": _number(found.kappa),
             "problems": sum(found.problems.values()),
-            "unanimous with the original label %": _percent(found.unanimous.before),
-            "the same, of validated patterns %": _percent(found.unanimous.after),
+            "unanimous with the original label %": _percent(found.unanimous["all"].before),
+            "the same, of validated patterns %": _percent(found.unanimous["all"].after),
         }
     agreement = found.agreement
     kappa = {"Fleiss' kappa": _number(agreement.kappa)}

@@ -12,9 +12,9 @@ from itertools import product
 from statistics import NormalDist
 from typing import Any, NamedTuple, TypeVar
 
-from .answers import Answers, Completions
+from .answers import Answers
 from .batch import Batch, Item
-from .questions import SEPARATOR, UNCLEAR
+from .questions import UNCLEAR
 
 #: The kind of positives among negatives.
 CONTROLS = "controls"
@@ -171,14 +171,10 @@ class AnnotatorAgreement:
         by_class: The same for each automatic label.
         by_domain: The same for each domain.
         without_majority: Share of decided pairs without a majority.
-        confusion: By automatic label, the number of decided pairs by majority: a label, ``unclear``
-            or ``no majority``.
         kappa: Fleiss' kappa over the pairs answered by exactly as many annotators as were asked,
             from -1 to 1, higher is better; ``unclear`` is one of its categories. None where it is
             undefined.
         n_for_kappa: Number of those pairs.
-        with_majority: By annotator, the share of answers that equal the majority, among those to
-            pairs with a majority.
     """
 
     outcomes: Mapping[str, int]
@@ -186,10 +182,8 @@ class AnnotatorAgreement:
     by_class: Mapping[str, Share]
     by_domain: Mapping[str, Share]
     without_majority: Share
-    confusion: Mapping[str, Mapping[str, int]]
     kappa: float | None
     n_for_kappa: int
-    with_majority: Mapping[str, Share]
 
 
 def measure_agreement(
@@ -208,28 +202,14 @@ def measure_agreement(
     """
     decided = [one for one in judged if one.outcome not in UNDECIDED]
     ratings = [list(one.answers.values()) for one in judged if len(one.answers) == n_people]
-    n_by_choice = Counter((one.label, one.majority or NO_MAJORITY) for one in decided)
-    with_majority = [
-        (person, answer == one.majority)
-        for one in judged
-        if one.majority is not None
-        for person, answer in one.answers.items()
-    ]
     return AnnotatorAgreement(
         outcomes=tally(judged, lambda one: one.outcome, len, OUTCOMES),
         overall=_share_kept(judged),
         by_class=tally(judged, lambda one: one.label, _share_kept, labels),
         by_domain=tally(judged, lambda one: one.item.facts["domain"], _share_kept),
         without_majority=share(one.outcome == NO_MAJORITY for one in decided),
-        confusion={
-            label: {x: n_by_choice[label, x] for x in (*labels, UNCLEAR, NO_MAJORITY)}
-            for label in labels
-        },
         kappa=fleiss_kappa(ratings),
         n_for_kappa=len(ratings),
-        with_majority=tally(
-            with_majority, lambda one: one[0], lambda some: share(same for _, same in some)
-        ),
     )
 
 
@@ -324,7 +304,8 @@ class Review:
         dropped: For every other pair, by id, why it is not confirmed, one of ``OUTCOMES``.
         per_class: By split, how many confirmed pairs of each class and domain are wanted.
         missing: For every cell that lacks confirmed pairs, how many.
-        completions: The sentences that people completed, of all annotated pairs.
+        completed: Of all annotated pairs, by id and column, the sentence that people completed.
+        conflicts: By key and column, what each person wrote where they completed it differently.
         n_batches: Number of batches.
         n_annotators: How many people were asked for each pair.
     """
@@ -334,7 +315,8 @@ class Review:
     dropped: Mapping[str, str]
     per_class: Mapping[str, int]
     missing: dict[Cell, int]
-    completions: Completions
+    completed: Mapping[str, Mapping[str, str]]
+    conflicts: Mapping[str, Mapping[str, Mapping[str, str]]]
     n_batches: int
     n_annotators: int
 
@@ -370,7 +352,8 @@ def measure_relations(
         dropped={one.item.id: one.outcome for one in judged if one.outcome != KEPT},
         per_class=wanted,
         missing=missing,
-        completions=answers.completions,
+        completed=answers.completed,
+        conflicts=answers.conflicts,
         n_batches=len(batches),
         n_annotators=last.n_people,
     )
@@ -476,35 +459,28 @@ def wilson_interval(part: Share) -> tuple[float, float] | None:
 class CodeTally:
     """The codes that people gave to errors.
 
-    A coding is the answer of one coder to one error; it has one main code. Errors are drawn
-    balanced, so shares describe the errors drawn, not all errors of a system.
+    A coding is the answer of one coder to one error. Errors are drawn balanced, so shares describe
+    the errors drawn, not all errors of a system.
 
     Attributes:
         origin: ``dataset``, ``systems``, ``by`` and ``seed`` of the draw.
         n_errors: Number of errors drawn.
         n_uncoded: How many of them nobody has coded; they are left out of all shares.
-        codes: By code, the share of codings whose main code it is.
-        further: By code, the share of codings that have it as a further code.
-        by: By column, such as ``label`` or ``category``, and by its value, ``codes`` over the
-            errors with that value.
-        by_coder: By coder, ``codes`` over their codings.
-        blank: By coder, the number of errors that they left blank.
-        same_main: Share of errors, among those coded by as many as were asked, to which all gave
-            the same main code; its whole is 0 where one coder was asked.
-        kappa: Fleiss' kappa of the main code over the same errors, from -1 to 1, higher is better;
-            None where it is undefined, as with one coder.
+        codes: By code, the share of codings.
+        by: By column, such as ``label``, ``category`` or ``coder``, and by its value, ``codes``
+            over the codings with that value.
+        kappa: Fleiss' kappa over the errors coded by as many as were asked, from -1 to 1, higher is
+            better; None where it is undefined, as with one coder.
+        n_for_kappa: Number of those errors.
     """
 
     origin: Mapping[str, Any]
     n_errors: int
     n_uncoded: int
     codes: Mapping[str, Share]
-    further: Mapping[str, Share]
     by: Mapping[str, Mapping[str, Mapping[str, Share]]]
-    by_coder: Mapping[str, Mapping[str, Share]]
-    blank: Mapping[str, int]
-    same_main: Share
     kappa: float | None
+    n_for_kappa: int
 
 
 def tally_codes(batches: Sequence[Batch], answers: Answers) -> CodeTally:
@@ -512,39 +488,30 @@ def tally_codes(batches: Sequence[Batch], answers: Answers) -> CodeTally:
 
     Source:
         BioNLI, Table 6: the shares of six categories among 50 errors, one category each. Several
-        coders, further codes and the breakdowns are ours.
+        coders and the breakdowns are ours.
     """
     names = batches[0].question.labels
     errors = {key: item for batch in batches for key, item in batch.items.items()}
-    # By error and coder, the main code and others.
     codings = [
-        (item, coder, answer.split(f"{SEPARATOR} "))
+        {**item.facts, "coder": coder, "code": code}
         for key, item in errors.items()
-        for coder, answer in answers.by_key[key].items()
+        for coder, code in answers.by_key[key].items()
     ]
-    mains = tally(codings, lambda one: one[0].id, lambda some: [codes[0] for *_, codes in some])
 
-    def shares(some: Sequence[tuple[Item, str, list[str]]]) -> dict[str, Share]:
-        return {name: share(codes[0] == name for *_, codes in some) for name in names}
+    def shares(some: Sequence[Mapping[str, str]]) -> dict[str, Share]:
+        return {name: share(one["code"] == name for one in some) for name in names}
 
-    def by_fact(column: str) -> dict[str, dict[str, Share]]:
-        values = sorted({item.facts[column] for item in errors.values()})
-        return tally(codings, lambda one: one[0].facts[column], shares, values)
+    def by_column(column: str) -> dict[str, dict[str, Share]]:
+        return tally(codings, lambda one: one[column], shares)
 
-    coders = sorted({coder for given in answers.by_key.values() for coder in given})
-    n_coders = batches[0].n_people
-    by_all = [codes for codes in mains.values() if len(codes) == n_coders > 1]
+    given = [list(codes.values()) for codes in answers.by_key.values()]
+    ratings = [codes for codes in given if len(codes) == batches[0].n_people]
     return CodeTally(
         origin=batches[0].origin,
         n_errors=len(errors),
-        n_uncoded=len(errors) - len(mains),
+        n_uncoded=given.count([]),
         codes=shares(codings),
-        further={name: share(name in codes[1:] for *_, codes in codings) for name in names},
-        by={column: by_fact(column) for column in next(iter(errors.values())).facts},
-        by_coder=tally(codings, lambda one: one[1], shares),
-        blank={
-            name: sum(name not in given for given in answers.by_key.values()) for name in coders
-        },
-        same_main=share(len(set(codes)) == 1 for codes in by_all),
-        kappa=fleiss_kappa(by_all),
+        by={column: by_column(column) for column in (*next(iter(errors.values())).facts, "coder")},
+        kappa=fleiss_kappa(ratings),
+        n_for_kappa=len(ratings),
     )

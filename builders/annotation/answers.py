@@ -7,7 +7,7 @@ Source: SciNLI, section 3.3, first step: sentences that were broken by the extra
 
 import json
 import re
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,54 +17,16 @@ from filelock import FileLock
 from ...loaders.atomic_write import whole_file
 from ...loaders.errors import AnnotationError, Defect, UsageError
 from ...loaders.json_text import parse_json
-from .batch import COMPLETIONS_FILE, Batch, Item
-from .questions import Question
+from .batch import Batch, Item
 from .sheets import ANSWER, COMPLETED, TEXTS, Entries, Entry, read_label_studio, read_sheet
 
 ANSWERS_FILE = "answers.json"
-_MAINTAINER = COMPLETIONS_FILE.removesuffix(".csv")
 #: The share of the letters of a broken sentence, by threes, that a completion must have. Of 100,000
 #: random pairs of SciNLI's sentences 21 have as much in common.
 MIN_SHARED = 0.5
 
-#: By key and person, what they wrote into the columns ``answer`` and ``COMPLETED``.
+#: By key and person, what they wrote, by column.
 _Stored = Mapping[str, Mapping[str, Mapping[str, str]]]
-
-
-@dataclass(frozen=True)
-class Conflict:
-    """A sentence that people completed differently.
-
-    Attributes:
-        id: The id of the item.
-        key: Its key in the sheets.
-        column: One of ``COMPLETED``.
-        texts: What each of them wrote.
-    """
-
-    id: str
-    key: str
-    column: str
-    texts: Mapping[str, str]
-
-
-@dataclass(frozen=True)
-class Completions:
-    """The completed sentences of annotated pairs.
-
-    Attributes:
-        pairs: Number of pairs with a completed sentence.
-        sentences: Number of completed sentences.
-        by_person: How many sentences each person completed.
-        texts: By id and column of ``COMPLETED``, the completed sentence.
-        conflicts: The sentences that people completed differently and nobody has decided on.
-    """
-
-    pairs: int
-    sentences: int
-    by_person: Mapping[str, int]
-    texts: Mapping[str, Mapping[str, str]]
-    conflicts: Sequence[Conflict]
 
 
 @dataclass(frozen=True)
@@ -73,11 +35,14 @@ class Answers:
 
     Attributes:
         by_key: For every item, by key, the answers by person; empty where nobody has answered.
-        completions: The sentences that people completed.
+        completed: By id of an item and column of ``COMPLETED``, the sentence that people completed.
+        conflicts: By key and column, what each person wrote where they completed a sentence
+            differently; it stays as it is.
     """
 
     by_key: Mapping[str, Mapping[str, str]]
-    completions: Completions
+    completed: Mapping[str, Mapping[str, str]]
+    conflicts: Mapping[str, Mapping[str, Mapping[str, str]]]
 
 
 def read_answers(folder: Path, batches: Sequence[Batch]) -> Answers:
@@ -87,19 +52,27 @@ def read_answers(folder: Path, batches: Sequence[Batch]) -> Answers:
         AnnotationError: ``answers.json`` is damaged, or not of these batches.
     """
     items = {key: item for batch in batches for key, item in batch.items.items()}
+    by_key: dict[str, dict[str, str]] = {key: {} for key in items}
+    completed: defaultdict[str, dict[str, str]] = defaultdict(dict)
+    conflicts: defaultdict[str, dict[str, dict[str, str]]] = defaultdict(dict)
     try:
-        stored = _read_stored(folder)
-        by_key: dict[str, dict[str, str]] = {key: {} for key in items}
-        for key, given in stored.items():
+        for key, given in _read_stored(folder).items():
+            item = items[key]
             by_key[key] = {name: cells[ANSWER] for name, cells in given.items() if cells[ANSWER]}
-        completions = settle_completions(items, stored)
+            for column, text in zip(COMPLETED, (item.premise, item.hypothesis), strict=True):
+                written = {name: cells.get(column, "") for name, cells in given.items()}
+                changed = {n: new for n, new in written.items() if new not in ("", _plain(text))}
+                if len(set(changed.values())) > 1:
+                    conflicts[key][column] = changed
+                elif changed:
+                    completed[item.id][column] = next(iter(changed.values()))
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         problem = f"not as it was written: {type(error).__name__} {error}"
         defect = Defect(str(folder / ANSWERS_FILE), 0, "", problem)
         raise AnnotationError(
             [defect], f"Restore {ANSWERS_FILE}, or delete it and import the answers again."
         ) from None
-    return Answers(by_key, completions)
+    return Answers(by_key, dict(sorted(completed.items())), dict(sorted(conflicts.items())))
 
 
 def import_files(folder: Path, batches: Sequence[Batch], files: Sequence[Path]) -> None:
@@ -109,14 +82,13 @@ def import_files(folder: Path, batches: Sequence[Batch], files: Sequence[Path]) 
     own. The keys tell the batch. What a person answers replaces what the same person answered to
     that batch before. The texts must have the letters and digits of the item (spreadsheets change
     other characters), so that a column sorted by itself is noticed. Sentences are completed in
-    columns of their own, in which most of the sentence must be found again; ``completions.csv``
-    has these columns alone.
+    columns of their own, in which most of the sentence must be found again.
 
     Raises:
         AnnotationError: A file is neither a sheet nor an export of Label Studio, lacks a column, or
             is not named after a person; an item is unknown or has other texts; a person answered an
             item twice; an answer is not among those of the question; a sentence is completed by
-            other words, or where that is not asked for. Lists every defect with file and line.
+            other words. Lists every defect with file and line.
         AnnotationError: The answers in the folder are damaged.
         UsageError: Nothing is answered.
         OutputError: The folder cannot be written to.
@@ -133,11 +105,12 @@ def import_files(folder: Path, batches: Sequence[Batch], files: Sequence[Path]) 
             defects.append(Defect(str(path), 0, "", problem))
             continue
         for entry in entries:
-            problems = [_find_misplaced(entry, items)]
+            answer, problem = question.read_cell(entry.cells[ANSWER])
+            cells = {column: _plain(entry.cells[column]) for column in question.columns}
+            cells[ANSWER] = answer
+            problems = [_find_misplaced(entry, items), problem]
             if entry.key in items:
-                problems += _find_problems(entry, items[entry.key], question)
-            cells = {ANSWER: question.read_cell(entry.cells[ANSWER])[0]}
-            cells |= {column: _plain(entry.cells[column]) for column in COMPLETED}
+                problems += _find_slips(cells, entry.key, items[entry.key])
             if any(cells.values()):  # a blank sheet leaves what was answered before
                 if entry.person in new[entry.key]:
                     problems.append(f"{entry.person} has already answered the pair {entry.key!r}")
@@ -170,26 +143,22 @@ def read_answer_file(path: Path, batch: Batch) -> Entries:
     """Read a sheet or an export of Label Studio: its entries, and the defects of the rest.
 
     Args:
-        path: The file: a sheet, or a JSON, JSON-MIN, CSV or TSV export.
+        path: The file: a sheet, or an export in JSON.
         batch: A batch of the folder, which tells who has a sheet.
     """
-    if (found := read_label_studio(path)) is not None:
-        return found
+    if path.suffix.lower() == ".json":
+        return read_label_studio(path)
     # Not any name: "annotator-1-b001 (1).csv", saved twice, would vote twice.
     match = re.fullmatch(rf"({batch.question.person}-[0-9]+)(-b[0-9]+)?\.csv", path.name)
-    if path.name == COMPLETIONS_FILE and batch.question.may_complete:
-        person, required, optional = _MAINTAINER, [*COMPLETED], [ANSWER]
-    elif match and match[1] in batch.people:
-        person, required, optional = match[1], [ANSWER], [*COMPLETED]
-    else:
+    if not match or match[1] not in batch.people:
         problem = (
             f"neither named after {' or '.join(batch.people)}, as in {batch.people[0]}-b001.csv, "
-            "nor an export of Label Studio in JSON or CSV"
+            "nor an export of Label Studio in JSON"
         )
         return [], [Defect(str(path), 0, "", problem)]
-    rows, defects = read_sheet(path, ("id", *TEXTS, *required), optional)
+    rows, defects = read_sheet(path, ("id", *TEXTS, *batch.question.columns))
     entries = [
-        Entry(line, "", person, row["id"], tuple(row[name] for name in TEXTS), row)
+        Entry(line, "", match[1], row["id"], tuple(row[name] for name in TEXTS), row)
         for line, row in rows
     ]
     return entries, defects
@@ -206,15 +175,12 @@ def _find_misplaced(entry: Entry, items: Mapping[str, Item]) -> str:
     return f"the sentences are not those of the pair {entry.key!r}: were they moved or edited?"
 
 
-def _find_problems(entry: Entry, item: Item, question: Question) -> Iterator[str]:
-    yield question.read_cell(entry.cells[ANSWER])[1]
+def _find_slips(cells: Mapping[str, str], key: str, item: Item) -> Iterator[str]:
     for column, was in zip(COMPLETED, (item.premise, item.hypothesis), strict=True):
-        text = _plain(entry.cells[column])
-        if text and not question.may_complete:
-            yield "a sentence is completed, but the batch does not ask for that; leave it blank"
-        elif text and looks_misplaced(was, text):
+        text = cells.get(column, "")
+        if text and looks_misplaced(was, text):
             yield (
-                f"{column} of the pair {entry.key!r} is {text[:60]!r}, which has little of its "
+                f"{column} of the pair {key!r} is {text[:60]!r}, which has little of its "
                 f"sentence {was[:60]!r}: was the column sorted by itself?"
             )
 
@@ -227,41 +193,6 @@ def looks_misplaced(original: str, completed: str) -> bool:
     was, now = _letters(original).casefold(), _letters(completed).casefold()
     parts = {was[start : start + 3] for start in range(max(1, len(was) - 2))}
     return sum(part in now for part in parts) < MIN_SHARED * len(parts)
-
-
-def settle_completions(items: Mapping[str, Item], written: _Stored) -> Completions:
-    """Settle which text each sentence has.
-
-    What ``completions.csv`` says is taken; the original text there keeps it as it is. Elsewhere a
-    sentence is completed as the annotators did who completed it, if they all wrote the same. If
-    they did not, that is a conflict: the sentence stays as it is until ``completions.csv`` decides.
-    A completion that equals the original is none.
-
-    Args:
-        items: The items by key.
-        written: By key and person, what they wrote into the columns of ``COMPLETED``.
-    """
-    texts: dict[str, dict[str, str]] = {}
-    conflicts: list[Conflict] = []
-    by_person: Counter[str] = Counter()
-    for key in sorted(written, key=lambda key: items[key].id):
-        item = items[key]
-        settled: dict[str, str] = {}
-        for column, text in zip(COMPLETED, (item.premise, item.hypothesis), strict=True):
-            original = _plain(text)
-            given = {name: cells[column] for name, cells in written[key].items() if cells[column]}
-            changed = {name: text for name, text in given.items() if text != original}
-            by_person.update(changed.keys())
-            decided = given.get(_MAINTAINER)
-            options = {decided} if decided else set(changed.values())
-            if len(options) > 1:
-                conflicts.append(Conflict(item.id, key, column, changed))
-            elif options - {original}:
-                settled[column] = options.pop()
-        if settled:
-            texts[item.id] = settled
-    n_sentences = sum(map(len, texts.values()))
-    return Completions(len(texts), n_sentences, dict(sorted(by_person.items())), texts, conflicts)
 
 
 def _plain(text: str) -> str:

@@ -6,7 +6,6 @@
     batch-001/
         batch.json                   the question, and the items by key; ids may tell labels, so
                                      people must not see it
-        completions.csv              for the maintainer, where sentences may be completed
         for_annotators/
             annotator-1-b001.csv     one for each person, to fill in
             tasks.json               the same items for Label Studio
@@ -26,11 +25,9 @@ from ...loaders.errors import AnnotationError, Defect, OutputError, UsageError
 from ...loaders.json_text import parse_json
 from ..core.keyed import keyed_hash
 from .questions import Question
-from .sheets import ANSWER, COMPLETED, KEY, TEXTS, labelling_config, write_sheet
+from .sheets import COMPLETED, KEY, TEXTS, labelling_config, write_sheet
 
 BATCH_FILE = "batch.json"
-#: The sheet in which the maintainer completes sentences; it overrides those of the annotators.
-COMPLETIONS_FILE = "completions.csv"
 
 
 @dataclass(frozen=True, slots=True)
@@ -197,20 +194,15 @@ def _write(folder: Path, batch: Batch) -> None:
     sheets.mkdir()
     columns = {key: item.columns for key, item in batch.items.items()}
     names = list(next(iter(columns.values())))
-    blank = (ANSWER, *(COMPLETED if question.may_complete else ()))
+    blank = question.columns
     for person in batch.people:
         keys = sorted(columns, key=lambda key: keyed_hash(key, person, "sheet"))
         rows = [(key, *columns[key].values(), *[""] * len(blank)) for key in keys]
         name = f"{person}-b{batch.folder.name.removeprefix('batch-')}.csv"
         write_sheet(sheets / name, ("id", *names, *blank), rows)
-    if question.may_complete:
-        rows = [(key, *columns[key].values(), item.id, "", "") for key, item in batch.items.items()]
-        write_sheet(folder / COMPLETIONS_FILE, ("id", *names, "candidate", *COMPLETED), rows)
     headings = {name: name.replace("_", " ").capitalize() for name in names}
     headings |= zip(TEXTS, question.headings, strict=True)
-    config = labelling_config(
-        headings, question.answers, several=question.several, may_complete=question.may_complete
-    )
+    config = labelling_config(headings, question.answers, may_complete=question.may_complete)
     (sheets / "labels.xml").write_text(config, encoding="utf-8")
     (sheets / "instructions.md").write_text(_instructions(question), encoding="utf-8")
     tasks = [{"data": {KEY: key, **cells}} for key, cells in columns.items()]

@@ -29,7 +29,6 @@ from ..versions.version import BuiltVersion
 from ..versions.write import build_version
 from .agreement import Review, measure_relations, show_kappa, to_json
 from .answers import ANSWERS_FILE, read_answers
-from .batch import COMPLETIONS_FILE
 from .questions import RELATION
 from .sheets import COMPLETED, TEXTS
 from .task import EVALUATION, check_unchanged, list_domains, open_batches, read_rows
@@ -76,9 +75,20 @@ def build(
         raise UsageError(
             f"{built.folder} has the pairs that may still be annotated; build into another folder."
         )
-    _check(review)
-    texts = review.completions.texts
-    completed = {id_: texts[id_] for id_ in texts.keys() & set(review.confirmed)}
+    if review.missing:
+        missing = ", ".join(f"{number:,} {cell}" for cell, number in review.missing.items())
+        raise CorpusError(
+            f"Too few pairs are confirmed: {missing} are missing. Go on with nlihub annotate "
+            "export, or ask for fewer: --per-class."
+        )
+    confirmed = set(review.confirmed)
+    ids = {key: item.id for batch in drawn for key, item in batch.items.items()}
+    if disputed := [key for key in review.conflicts if ids[key] in confirmed]:
+        raise CorpusError(
+            f"People completed sentences of {', '.join(disputed)} differently (nlihub annotate "
+            "review shows how). Write the same into their sheets, and import these again."
+        )
+    completed = {id_: review.completed[id_] for id_ in review.completed.keys() & confirmed}
     n_sentences = sum(map(len, completed.values()))
     answers_hash = hash_file(folder / ANSWERS_FILE)
     rows = AnnotatedRows(
@@ -104,23 +114,6 @@ def build(
     declaration = {**manifest.declaration, "is_annotated": True}
     builder = declared_builder(declaration, rows, construction)
     return build_version(builder, target, BuildOptions()).folder
-
-
-def _check(review: Review) -> None:
-    if review.missing:
-        missing = ", ".join(f"{number:,} {cell}" for cell, number in review.missing.items())
-        raise CorpusError(
-            f"Too few pairs are confirmed: {missing} are missing. Go on with nlihub annotate "
-            "export, or ask for fewer: --per-class."
-        )
-    conflicts = [one for one in review.completions.conflicts if one.id in review.confirmed]
-    if conflicts:
-        raise CorpusError(
-            f"Sentences are completed in different ways: {len(conflicts):,}, "
-            f"{conflicts[0].column} of {conflicts[0].key} among them (nlihub annotate review lists "
-            f"all). Write the one to take, or the original, into the sheet {COMPLETIONS_FILE} of "
-            "its batch, and import that."
-        )
 
 
 def _describe(review: Review, n_pairs: int, n_sentences: int) -> str:

@@ -20,7 +20,6 @@ from itertools import combinations, product
 from statistics import fmean
 
 from ...loaders.corpora.patterns.pattern_bank import LABELS
-from ...loaders.errors import UsageError
 from .agreement import (
     GOLD_DIFFERS,
     KEPT,
@@ -43,8 +42,6 @@ LOW_AGREEMENT = "low agreement"
 #: no bound. Of three problems and three annotators it admits one deviating answer, not two in
 #: different problems.
 MIN_AGREEMENT = 2 / 3
-#: Up to so many annotators every combination of mappings is tried.
-MAX_EXHAUSTIVE = 5
 
 _LABELS = {"F": "contradiction", "N": "neutral", "T": "entailment"}
 _POINTS = {"2-1-2": "FFNTT", "1-2-2": "FNNTT", "2-2-1": "FFNNT", "1-3-1": "FNNNT"}
@@ -61,59 +58,23 @@ Counts = Mapping[tuple[str, str], int]
 
 
 @dataclass(frozen=True)
-class AnnotatorScale:
-    """How an annotator used the scale.
-
-    Attributes:
-        mapping: By point of the scale, the label of the mapping that is chosen for them.
-        answers: How often they gave each answer: the points of the scale, ``difficult``, ``skip``.
-    """
-
-    mapping: Mapping[str, str]
-    answers: Mapping[str, int]
-
-
-@dataclass(frozen=True)
-class PairKappa:
-    """Cohen's kappa of two annotators over the three labels, from -1 to 1.
-
-    Attributes:
-        annotators: The two.
-        n_problems: Number of problems to which both gave a point of the scale.
-        symmetric: Kappa by the symmetric mapping, 2-1-2; None where it is undefined.
-        chosen: Kappa by the mappings that are chosen; None where it is undefined.
-    """
-
-    annotators: tuple[str, str]
-    n_problems: int
-    symmetric: float | None
-    chosen: float | None
-
-
-@dataclass(frozen=True)
 class PatternVerdict:
     """The annotators' judgement of the problems of a pattern.
 
     Attributes:
         label: The label of the pattern.
         category: Its inference class; None where it has none.
-        outcomes: Number of its problems by outcome, as ``kept`` and the reasons of ``agreement``.
         majority: The label that the majority of its decided problems has; None where none has.
-        unanimous: Share of its problems, answered by all, to which all gave the pattern's label.
-        agreement: Share of the pairs of annotators, over these problems, who gave the same label.
-            ``difficult`` and ``skip`` agree with nothing.
-        others: How often its problems were answered ``difficult`` and ``skip``.
+        agreement: Share of the pairs of annotators, over the problems answered by all, who gave the
+            same label. ``difficult`` and ``skip`` agree with nothing.
         status: ``kept``, ``gold differs``, ``low agreement``, ``no majority`` or ``not enough
             answers``.
     """
 
     label: str
     category: str | None
-    outcomes: Mapping[str, int]
     majority: str | None
-    unanimous: Share
     agreement: Share
-    others: Mapping[str, int]
     status: str
 
 
@@ -135,28 +96,24 @@ class PatternValidation:
     """What annotators make of the labels of patterns.
 
     Attributes:
-        kappa: The mean kappa of the pairs by the chosen mappings; None where none is defined.
-        symmetric_kappa: The mean kappa of the pairs by the symmetric mapping.
-        annotators: By annotator, how they used the scale.
-        pairs: The agreement of each pair of annotators.
+        kappa: The mean of the kappas of the pairs; None where none is defined.
+        mappings: By annotator, by point of the scale, the label of the mapping chosen for them.
+        answers: By annotator, how often they gave each answer: the points of the scale,
+            ``difficult``, ``skip``.
+        pairs: By pair of annotators, Cohen's kappa over the problems to which both gave a point of
+            the scale, by the mappings, from -1 to 1; None where it is undefined.
         problems: Number of problems by outcome.
-        unanimous: The shares over all problems.
-        by_label: The same by label.
-        by_category: The same by inference class.
-        min_agreement: Below this a pattern is of low agreement.
+        unanimous: The shares of ``all`` problems, those of each label and of each inference class.
         patterns: By pattern, the verdict on it.
         to_remove: The patterns without a majority, then those of low agreement.
     """
 
     kappa: float | None
-    symmetric_kappa: float | None
-    annotators: Mapping[str, AnnotatorScale]
-    pairs: Sequence[PairKappa]
+    mappings: Mapping[str, Mapping[str, str]]
+    answers: Mapping[str, Mapping[str, int]]
+    pairs: Mapping[tuple[str, str], float | None]
     problems: Mapping[str, int]
-    unanimous: Unanimity
-    by_label: Mapping[str, Unanimity]
-    by_category: Mapping[str, Unanimity]
-    min_agreement: float
+    unanimous: Mapping[str, Unanimity]
     patterns: Mapping[str, PatternVerdict]
     to_remove: Sequence[str]
 
@@ -165,9 +122,7 @@ class PatternValidation:
         return [name for name, found in self.patterns.items() if found.status == status]
 
 
-def measure_patterns(
-    batches: Sequence[Batch], answers: Answers, min_agreement: float = MIN_AGREEMENT
-) -> PatternValidation:
+def measure_patterns(batches: Sequence[Batch], answers: Answers) -> PatternValidation:
     """Measure how far annotators agree, and whether they give problems the label of the pattern.
 
     A pair of annotators is compared where both gave a point of the scale. ``difficult`` and
@@ -177,51 +132,23 @@ def measure_patterns(
     Args:
         batches: The batches.
         answers: The answers.
-        min_agreement: A pattern is of low agreement where a smaller share of the pairs of
-            annotators gave the same label, over all its problems; from 0 to 1.
 
-    Raises:
-        UsageError: ``min_agreement`` is not between 0 and 1.
-
-    Source: SpaceNLI, sections 3.1 and 3.2; the bound and its rule are ours.
+    Source: SpaceNLI, sections 3.1 and 3.2; ``MIN_AGREEMENT`` and its rule are ours.
     """
-    if not 0 <= min_agreement <= 1:
-        raise UsageError(f"min_agreement is {min_agreement}; expected a share from 0 to 1.")
-    others = batches[0].question.others
-    people = sorted({person for given in answers.by_key.values() for person in given})
+    given = Counter(pair for by_person in answers.by_key.values() for pair in by_person.items())
+    people = sorted({name for name, _ in given})
     counts = {pair: Counter[tuple[str, str]]() for pair in combinations(people, 2)}
-    for given in answers.by_key.values():
-        scaled = sorted(person for person, answer in given.items() if answer in SCALE)
+    for by_person in answers.by_key.values():
+        scaled = sorted(person for person, answer in by_person.items() if answer in SCALE)
         for one, other in combinations(scaled, 2):
-            counts[one, other][given[one], given[other]] += 1
+            counts[one, other][by_person[one], by_person[other]] += 1
     chosen = choose_mappings(people, counts)
     labelled = {
-        key: {name: MAPPINGS[chosen[name]].get(answer, UNCLEAR) for name, answer in given.items()}
-        for key, given in answers.by_key.items()
+        key: {name: MAPPINGS[chosen[name]].get(answer, UNCLEAR) for name, answer in some.items()}
+        for key, some in answers.by_key.items()
     }
     problems = judge(batches, labelled)
-
-    def verdict(problems: Sequence[Judged]) -> PatternVerdict:
-        agreement = share(
-            first == second != UNCLEAR
-            for one in problems
-            if one.is_complete
-            for first, second in combinations(one.answers.values(), 2)
-        )
-        majority, status = _status(problems, agreement, min_agreement)
-        given = Counter(a for one in problems for a in answers.by_key[one.key].values())
-        return PatternVerdict(
-            label=problems[0].label,
-            category=problems[0].item.facts["category"],
-            outcomes=tally(problems, lambda one: one.outcome, len),
-            majority=majority,
-            unanimous=_unanimous(problems),
-            agreement=agreement,
-            others={answer: given[answer] for answer in others},
-            status=status,
-        )
-
-    patterns = tally(problems, lambda one: one.item.facts["group"], verdict)
+    patterns = tally(problems, lambda one: one.item.facts["group"], _judge_pattern)
     ranked = sorted(patterns, key=lambda name: patterns[name].status == LOW_AGREEMENT)
     to_remove = [name for name in ranked if patterns[name].status in (NO_MAJORITY, LOW_AGREEMENT)]
 
@@ -229,50 +156,59 @@ def measure_patterns(
         left = (one for one in problems if one.item.facts["group"] not in to_remove)
         return Unanimity(_unanimous(problems), _unanimous(left))
 
-    def scale(name: str) -> AnnotatorScale:
-        given = Counter(people.get(name) for people in answers.by_key.values())
-        return AnnotatorScale(MAPPINGS[chosen[name]], {a: given[a] for a in (*SCALE, *others)})
-
-    pairs = []
-    for pair, table in counts.items():
-        mappings = (SYMMETRIC, SYMMETRIC), (chosen[pair[0]], chosen[pair[1]])
-        kappas = (mapped_kappa(table, *names) for names in mappings)
-        shown = (None if kappa is None else float(kappa) for kappa in kappas)
-        pairs.append(PairKappa(pair, table.total(), *shown))
     classified = [one for one in problems if one.item.facts["category"] is not None]
+    kappas = {
+        (one, other): mapped_kappa(table, chosen[one], chosen[other])
+        for (one, other), table in counts.items()
+    }
+    pairs = {pair: None if kappa is None else float(kappa) for pair, kappa in kappas.items()}
+    defined = [kappa for kappa in pairs.values() if kappa is not None]
     return PatternValidation(
-        kappa=_mean(pair.chosen for pair in pairs),
-        symmetric_kappa=_mean(pair.symmetric for pair in pairs),
-        annotators={name: scale(name) for name in people},
+        kappa=fmean(defined) if defined else None,
+        mappings={name: MAPPINGS[chosen[name]] for name in people},
+        answers={
+            name: {answer: given[name, answer] for answer in batches[0].question.answers}
+            for name in people
+        },
         pairs=pairs,
         problems=tally(problems, lambda one: one.outcome, len),
-        unanimous=unanimity(problems),
-        by_label=tally(problems, lambda one: one.label, unanimity, LABELS),
-        by_category=tally(classified, lambda one: one.item.facts["category"], unanimity),
-        min_agreement=min_agreement,
+        unanimous={
+            "all": unanimity(problems),
+            **tally(problems, lambda one: one.label, unanimity, LABELS),
+            **tally(classified, lambda one: one.item.facts["category"], unanimity),
+        },
         patterns=patterns,
         to_remove=to_remove,
     )
 
 
+def _judge_pattern(problems: Sequence[Judged]) -> PatternVerdict:
+    agreement = share(
+        first == second != UNCLEAR
+        for one in problems
+        if one.is_complete
+        for first, second in combinations(one.answers.values(), 2)
+    )
+    label = problems[0].label
+    decided = Counter(one.majority for one in problems if one.outcome not in UNDECIDED)
+    majority, most = (decided.most_common(1) or [(None, 0)])[0]
+    if majority == UNCLEAR or 2 * most <= decided.total():
+        majority = None
+    if not decided:
+        status = NOT_ENOUGH_ANSWERS
+    elif majority is None:
+        status = NO_MAJORITY
+    elif agreement.value < MIN_AGREEMENT:
+        status = LOW_AGREEMENT
+    else:
+        status = KEPT if majority == label else GOLD_DIFFERS
+    category = problems[0].item.facts["category"]
+    return PatternVerdict(label, category, majority, agreement, status)
+
+
 def _unanimous(problems: Iterable[Judged]) -> Share:
     complete = (one for one in problems if one.is_complete)
     return share(set(one.answers.values()) == {one.label} for one in complete)
-
-
-def _status(
-    problems: Sequence[Judged], agreement: Share, min_agreement: float
-) -> tuple[str | None, str]:
-    """Return the label of the majority of a pattern's decided problems, and its status."""
-    decided = Counter(one.majority for one in problems if one.outcome not in UNDECIDED)
-    if not decided:
-        return None, NOT_ENOUGH_ANSWERS
-    ((label, most),) = decided.most_common(1)
-    if label in (None, UNCLEAR) or 2 * most <= decided.total():
-        return None, NO_MAJORITY
-    if agreement.value < min_agreement:
-        return label, LOW_AGREEMENT
-    return label, KEPT if label == problems[0].label else GOLD_DIFFERS
 
 
 def mapped_kappa(counts: Counts, first: str, second: str) -> Fraction | None:
@@ -289,9 +225,8 @@ def choose_mappings(
     """Choose a mapping for each annotator, all together, that maximises the mean of the kappas.
 
     An undefined kappa counts as 0. Of equal means the one with the most symmetric mappings is
-    chosen, then that whose mappings come first in ``MAPPINGS``, annotator by annotator. With more
-    than ``MAX_EXHAUSTIVE`` annotators, one mapping after the other is improved from the symmetric
-    ones on, until none can be: a maximum that no single change improves.
+    chosen, then that whose mappings come first in ``MAPPINGS``, annotator by annotator. Every
+    combination is tried, 4 to the power of the number of annotators.
 
     Args:
         annotators: The annotators; their order decides between equals.
@@ -311,18 +246,5 @@ def choose_mappings(
         found = (table[chosen[one], chosen[other]] for (one, other), table in kappas.items())
         return sum(found, Fraction(0)), list(chosen.values()).count(SYMMETRIC)
 
-    if len(annotators) <= MAX_EXHAUSTIVE:
-        every = product(MAPPINGS, repeat=len(annotators))
-        return max((dict(zip(annotators, names, strict=True)) for names in every), key=merit)
-    chosen = dict.fromkeys(annotators, SYMMETRIC)
-    while True:
-        changes = ({**chosen, name: mapping} for name in annotators for mapping in MAPPINGS)
-        best = max(changes, key=merit)
-        if merit(best)[0] <= merit(chosen)[0]:
-            return chosen
-        chosen = best
-
-
-def _mean(kappas: Iterable[float | None]) -> float | None:
-    defined = [kappa for kappa in kappas if kappa is not None]
-    return fmean(defined) if defined else None
+    every = product(MAPPINGS, repeat=len(annotators))
+    return max((dict(zip(annotators, names, strict=True)) for names in every), key=merit)

@@ -5,12 +5,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from ...loaders.errors import AnnotationError, Defect
-from .sheets import read_sheet
+from .sheets import ANSWER, COMPLETED, read_sheet
 
 #: The answer where the two texts do not tell.
 UNCLEAR = "unclear"
-#: Between the main answer and further ones, in one cell.
-SEPARATOR = ";"
 
 
 @dataclass(frozen=True)
@@ -24,7 +22,6 @@ class Question:
         labels: By answer that is a label or a code, its meaning; may be empty.
         others: Answers that are no labels, with their meaning.
         person: What the people are called; their sheets are named after it.
-        several: Whether further answers may follow the main one.
         may_complete: Whether people may complete sentences that are broken.
     """
 
@@ -34,7 +31,6 @@ class Question:
     labels: Mapping[str, str]
     others: Mapping[str, str] = field(default_factory=dict)
     person: str = "annotator"
-    several: bool = False
     may_complete: bool = False
 
     @property
@@ -42,26 +38,23 @@ class Question:
         """The meanings of all answers."""
         return {**self.labels, **self.others}
 
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The columns of a sheet that people fill in."""
+        return (ANSWER, *COMPLETED) if self.may_complete else (ANSWER,)
+
     def read_cell(self, cell: str) -> tuple[str, str]:
         """Read what somebody wrote into a cell; case and surrounding blanks do not count.
 
         Returns:
-            The answer, further ones after ``; ``; blank for a blank cell, or one with a problem.
+            The answer; blank for a blank cell, or one with a problem.
             The problem, empty where there is none.
         """
-        if not cell.strip():
-            return "", ""
-        known = {answer.casefold(): answer for answer in self.answers}
-        parts = [part.strip() for part in (cell.split(SEPARATOR) if self.several else [cell])]
-        if "" in parts:
-            return "", f"{cell!r} has a blank code; write the main code, then ; and others"
-        answers = [known.get(part.casefold(), "") for part in parts]
-        if "" in answers:
-            unknown = parts[answers.index("")]
-            return "", f"the answer {unknown!r} is unknown; expected {', '.join(self.answers)}"
-        if len(set(answers)) < len(answers):
-            return "", f"{cell!r} gives a code twice"
-        return f"{SEPARATOR} ".join(answers), ""
+        known = {answer.casefold(): answer for answer in ("", *self.answers)}
+        answer = known.get(cell.strip().casefold())
+        if answer is None:
+            return "", f"the answer {cell!r} is unknown; expected {', '.join(self.answers)}"
+        return answer, ""
 
 
 #: How one sentence relates to another. The classes of SciNLI are in our words (section 3.1).
@@ -148,13 +141,11 @@ ERROR = Question(
         "stands first changes from row to row.",
         "Say what made the pair hard, by the codes below.",
         "",
-        "- Give each error one main code: the one that explains it best. Where others apply",
-        f"  too, add them after it, separated by `{SEPARATOR}`: `main code; another; a third`.",
+        "- Give each error one code: the one that explains it best.",
         "- Leave an error blank if no code fits.",
     ),
     labels={},
     person="coder",
-    several=True,
 )
 
 
@@ -178,26 +169,23 @@ def read_coding_scheme(path: Path) -> dict[str, str]:
         By code, when to give it, in the order of the file.
 
     Raises:
-        AnnotationError: The file cannot be read, or lacks a column; a code is blank, has a ``;`` or
-            no description, or occurs twice whatever its case; or there are fewer than two codes.
+        AnnotationError: The file cannot be read, or lacks a column; a code is blank, has no
+            description, or occurs twice whatever its case; or there are fewer than two codes.
     """
-    rows, defects = read_sheet(path, ("code", "description"), mark="")
+    rows, defects = read_sheet(path, ("code", "description"))
     codes: dict[str, str] = {}
     for line, row in rows:
         code, description = (" ".join(text.split()) for text in row.values())
         problem = ""
         if not code or not description:
             problem = f"{'no description' if code else 'no code'}; expected both"
-        elif SEPARATOR in code:
-            problem = f"the code {code!r} has a {SEPARATOR}, which separates codes"
         elif code.casefold() in map(str.casefold, codes):
             problem = f"the code {code!r} occurs twice"
         if problem:
             defects.append(Defect(str(path), line, "", problem))
         codes[code] = description
     if not defects and len(codes) < 2:
-        problem = f"{'one code' if codes else 'no code'}; expected two or more"
-        defects.append(Defect(str(path), 0, "", problem))
+        defects.append(Defect(str(path), 0, "", f"{len(codes)} codes; expected two or more"))
     if defects:
         advice = "Give a CSV file with a code and its description in each row, two or more."
         raise AnnotationError(defects, advice)

@@ -7,12 +7,12 @@ gets a leading apostrophe, and so does one that begins with an apostrophe of its
 removes one leading apostrophe. So every text comes back exactly.
 
 Source: Label Studio's documentation, pages "Label Studio Task Format", "Export" and the tags
-Choices and Text; exports of Label Studio 1.23.2 in JSON, JSON-MIN, CSV and TSV.
+Choices and Text; exports of Label Studio 1.23.2 in JSON.
 """
 
 import csv
 import io
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -31,15 +31,8 @@ _MARK = "'"
 #: Spreadsheets save with the separator of their country.
 _SEPARATORS = ",;\t"
 
-#: Not "id", which is the task's own number in JSON-MIN.
+#: The key of an item in the data of a task.
 KEY = "pair"
-_PERSON = "annotator"
-#: Choices beside the answer, where there may be several: read as ``ANSWER; ONE; ANOTHER``.
-_FURTHER = "further"
-#: By control, the field of its values.
-_CONTROLS = {ANSWER: "choices", _FURTHER: "choices", **dict.fromkeys(COMPLETED, "text")}
-#: Longest header that is looked at; that of an export has some 300 characters.
-_MAX_HEADER_CHARS = 1 << 16
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +69,7 @@ def write_sheet(path: Path, names: Sequence[str], rows: Iterable[Sequence[str]])
 
 
 def read_sheet(
-    path: Path, columns: Sequence[str], optional: Sequence[str] = (), mark: str = _MARK
+    path: Path, columns: Sequence[str]
 ) -> tuple[list[tuple[int, dict[str, str]]], list[Defect]]:
     """Read a sheet as ``write_sheet`` writes it, or as a spreadsheet saves it after that.
 
@@ -85,8 +78,6 @@ def read_sheet(
             CSV, as spreadsheets do. Blank rows and other columns are ignored. The missing cells of
             a short row are blank: Excel leaves out separators at the end of a row.
         columns: The columns to read.
-        optional: Further columns to read; blank where the file does not have them.
-        mark: The sign that protects a cell; it is removed from its start.
 
     Returns:
         The rows with their lines, and the defects of the file; no rows where it is not such a CSV.
@@ -107,15 +98,15 @@ def read_sheet(
         if missing := [name for name in columns if name not in names]:
             problem = f"no column {', '.join(missing)}; expected {', '.join(columns)}"
             return [], [Defect(str(path), 1, "", problem)]
-        if double := [name for name in (*columns, *optional) if names.count(name) > 1]:
+        if double := [name for name in columns if names.count(name) > 1]:
             return [], [Defect(str(path), 1, "", f"column {', '.join(double)} occurs twice")]
         while (line := reader.line_num + 1) and (cells := next(reader, None)) is not None:
             if any(cells[len(names) :]):
                 problem = f"{len(cells)} cells, expected {len(names)}"
                 defects.append(Defect(str(path), line, "", problem))
             elif any(cells):
-                row = dict(zip(names, (cell.removeprefix(mark) for cell in cells), strict=False))
-                rows.append((line, {name: row.get(name, "") for name in (*columns, *optional)}))
+                row = dict(zip(names, (cell.removeprefix(_MARK) for cell in cells), strict=False))
+                rows.append((line, {name: row.get(name, "") for name in columns}))
     except csv.Error as error:
         defects.append(Defect(str(path), line, "", f"not CSV from here on: {error}"))
     return rows, defects
@@ -129,14 +120,13 @@ def _protect(text: str) -> str:
 
 
 def labelling_config(
-    headings: Mapping[str, str], answers: Mapping[str, str], *, several: bool, may_complete: bool
+    headings: Mapping[str, str], answers: Mapping[str, str], *, may_complete: bool
 ) -> str:
     """Return Label Studio's labelling configuration in XML.
 
     Args:
         headings: By column that people see, its heading.
         answers: By answer, its meaning; may be empty.
-        several: Whether further answers may be chosen beside the one.
         may_complete: Whether there is a field for each sentence to complete it in.
     """
     view = ElementTree.Element("View")
@@ -147,14 +137,10 @@ def labelling_config(
 
     for name, heading in headings.items():
         add(heading, "Text", name=name, value=f"${name}")
-    controls = {ANSWER: ("Answer", "single"), _FURTHER: ("Further answers, if any", "multiple")}
-    for name, (heading, choice) in list(controls.items())[: 1 + several]:
-        is_required = str(name == ANSWER).lower()
-        choices = add(
-            heading, "Choices", name=name, toName=TEXTS[1], choice=choice, required=is_required
-        )
-        for answer, meaning in answers.items():
-            ElementTree.SubElement(choices, "Choice", value=answer, hint=meaning)
+    choices = add("Answer", "Choices", name=ANSWER, toName=TEXTS[1], choice="single")
+    choices.set("required", "true")
+    for answer, meaning in answers.items():
+        ElementTree.SubElement(choices, "Choice", value=answer, hint=meaning)
     for name, text in zip(COMPLETED, TEXTS, strict=True) if may_complete else ():
         heading = f"{headings[text]}, completed if it is broken"
         field = add(heading, "TextArea", name=name, toName=text, rows="2", editable="true")
@@ -163,107 +149,49 @@ def labelling_config(
     return ElementTree.tostring(view, encoding="unicode") + "\n"
 
 
-def read_label_studio(path: Path) -> Entries | None:
-    """Read an export of Label Studio: its entries, and the defects of the rest.
+def read_label_studio(path: Path) -> Entries:
+    """Read an export of Label Studio in JSON: its entries, and the defects of the rest.
 
-    ``completed_by`` (JSON) or ``annotator`` (JSON-MIN, tables) names the person: a number, or an
-    object with a number or an address. A task that a person skipped has no answer from them; a
-    task that nobody answered is left out. In a table several choices are an object of JSON,
-    ``{"choices": ["a", "b"]}``.
-
-    Returns:
-        None where the file is neither JSON nor a table with the columns of an export.
+    ``completed_by`` names the person: a number, or an object with a number or an address. A task
+    that a person skipped has no answer from them.
     """
-    suffix = path.suffix.lower()
-    if suffix == ".json":
-        return _read_json(path)
-    return _read_table(path) if suffix in (".csv", ".tsv") and _is_table(path) else None
-
-
-def _is_table(path: Path) -> bool:
     try:
-        with path.open(encoding="utf-8-sig") as file:
-            return "lead_time" in file.readline(_MAX_HEADER_CHARS)
-    except (OSError, UnicodeDecodeError):
-        return False
-
-
-def _read_json(path: Path) -> Entries:
-    try:
-        records = parse_json(path.read_bytes())
+        tasks = parse_json(path.read_bytes())
     except OSError as error:
         return [], [Defect(str(path), 0, "", f"cannot be read: {error.strerror}")]
     except ValueError as error:
         return [], [Defect(str(path), 0, "", f"not JSON: {error}")]
-    if not isinstance(records, list):
-        return [], [Defect(str(path), 0, "", "expected a list of tasks, as JSON or JSON-MIN has")]
-    return _read(path, ((0, f"task {n}", record) for n, record in enumerate(records, 1)))
-
-
-def _read_table(path: Path) -> Entries:
-    rows, defects = read_sheet(path, (KEY, *TEXTS, _PERSON), tuple(_CONTROLS), mark="")
-    records = (
-        (line, "", row | {name: _parse_cell(row[name]) for name in (*_CONTROLS, _PERSON)})
-        for line, row in rows
-    )
-    entries, malformed = _read(path, records)
-    return entries, defects + malformed
-
-
-def _parse_cell(cell: str) -> Any:
-    """Return the object or the list of texts that a cell holds as JSON; else the text itself."""
-    try:
-        value = parse_json(cell)
-    except ValueError:
-        return cell  # a sentence may begin with a bracket
-    is_texts = isinstance(value, list) and all(isinstance(one, str) for one in value)
-    return value if is_texts or isinstance(value, dict) else cell
-
-
-def _read(path: Path, records: Iterator[tuple[int, str, Any]]) -> Entries:
+    if not isinstance(tasks, list):
+        return [], [Defect(str(path), 0, "", "expected a list of tasks; export them as JSON")]
     entries: list[Entry] = []
     defects: list[Defect] = []
-    for line, where, record in records:
+    for number, task in enumerate(tasks, 1):
+        where = f"task {number}"
         try:
-            data = record.get("data", record)
-            key, *texts = (_text(data[name]) for name in (KEY, *TEXTS))
-            answers = list(_in_task(record) if "data" in record else _in_record(record))
-            entries += [Entry(line, where, person, key, tuple(texts), c) for person, c in answers]
+            key, *texts = (_text(task["data"][name]) for name in (KEY, *TEXTS))
+            entries += [
+                Entry(0, where, _person(one["completed_by"]), key, tuple(texts), _cells(one))
+                for one in task["annotations"]
+            ]
         except (KeyError, TypeError, AttributeError, ValueError) as error:
-            problem = f"not as Label Studio exports an answer: {type(error).__name__} {error}"
-            defects.append(Defect(str(path), line, where, problem))
+            told = f"{type(error).__name__} {error}"
+            problem = f"not as Label Studio exports an answer as JSON: {told}"
+            defects.append(Defect(str(path), 0, where, problem))
     return entries, defects
 
 
-def _in_task(task: dict[str, Any]) -> Iterator[tuple[str, dict[str, str]]]:
-    if "annotations" not in task:
-        raise ValueError("no annotations: is this the file of tasks, not an export?")
-    for annotation in task["annotations"]:
-        values: dict[str, Any] = {name: [] for name in _CONTROLS}
-        # One that was skipped may hold what had been chosen before.
-        for part in annotation["result"] if annotation.get("was_cancelled") is not True else ():
-            if part["from_name"] in values:
-                values[part["from_name"]] += part["value"][_CONTROLS[part["from_name"]]]
-        yield _person(annotation["completed_by"]), _cells(values)
-
-
-def _in_record(record: dict[str, Any]) -> Iterator[tuple[str, dict[str, str]]]:
-    """Read a record of JSON-MIN or of a table; one that nobody answered names no person."""
-    if any(record.get(name) for name in (*_CONTROLS, _PERSON)):
-        yield _person(record[_PERSON]), _cells(record)
-
-
-def _cells(values: Mapping[str, Any]) -> dict[str, str]:
-    """Return the cells of a sheet: a control has a text, a list of texts, or an object."""
-    texts: dict[str, list[str]] = {}
-    for name, field in _CONTROLS.items():
-        value = values.get(name) or []
-        found = value[field] if isinstance(value, dict) else value
-        texts[name] = [_text(one) for one in ([found] if isinstance(found, str) else found) if one]
-        if len(texts[name]) > 1 and name != _FURTHER:
-            raise ValueError(f"{name}: expected one value, got {texts[name]!r}")
-    cells = {name: "".join(texts[name]) for name in (ANSWER, *COMPLETED)}
-    return cells | {ANSWER: "; ".join([cells[ANSWER], *texts[_FURTHER]])}
+def _cells(annotation: Mapping[str, Any]) -> dict[str, str]:
+    """Return the cells of a sheet from a person's annotation of a task."""
+    cells = dict.fromkeys((ANSWER, *COMPLETED), "")
+    # One that was skipped may hold what had been chosen before.
+    for part in annotation["result"] if annotation.get("was_cancelled") is not True else ():
+        name = part["from_name"]
+        if name in cells:
+            values = part["value"]["choices" if name == ANSWER else "text"]
+            if not isinstance(values, list) or len(values) > 1:
+                raise ValueError(f"{name}: expected a list of one value, got {values!r:.80}")
+            cells[name] = "".join(map(_text, values))
+    return cells
 
 
 def _person(value: Any) -> str:

@@ -175,13 +175,9 @@ def sample_negatives(
             rows.append({**row, "label": "yes", "category": CONTROLS, "kind": CONTROLS})
         elif row["category"] is not None:
             rows.append({**row, "label": "no", "kind": row["category"]})
-    known = {row["kind"] for row in rows} - {CONTROLS}
-    if not known:
+    names = _choose_kinds("strategy", strategies, rows)
+    if not names and strategies is None:
         raise UsageError(f"{built.folder} has no negatives with a category.")
-    names = sorted(known if strategies is None else {*strategies})
-    for name in names:
-        if name not in known:
-            raise UnknownNameError.of("strategy", name, known)
     n_negatives = PER_STRATEGY * len(names) if n_pairs is None else n_pairs - n_controls
     if n_negatives < 1 or n_controls < 0:
         raise UsageError(
@@ -197,7 +193,6 @@ def sample_patterns(
     batches: PathLike,
     *,
     patterns: Sequence[str] | None = None,
-    categories: Sequence[str] | None = None,
     n_pairs: int | None = None,
     n_annotators: int = 3,
     seed: int = 1,
@@ -209,13 +204,12 @@ def sample_patterns(
         batches: The folder of all batches; a new one is made in it, of other problems than the
             earlier ones.
         patterns: The patterns; None for all.
-        categories: The inference classes of the patterns; None for all.
         n_pairs: How many problems there are, as many of each pattern; None takes 3 of each.
         n_annotators: How many people judge each problem, 2 or more.
         seed: Decides which problems are drawn.
 
     Raises:
-        UnknownNameError: There is no such pattern or inference class.
+        UnknownNameError: There is no such pattern.
         UsageError: The version has no such pairs, none are left, or the last batch has no answers
             yet; or the batches ask another question, or another number of people.
         VerificationError: A file of the version was changed since it was built.
@@ -232,18 +226,21 @@ def sample_patterns(
             f"{built.folder} has rows without a pattern in the column group; expected a version "
             "that nlihub build spacenli, or nlihub construct patterns, made."
         )
-    for column, what, names in (
-        ("category", "inference class", categories),
-        ("group", "pattern", patterns),
-    ):
-        known = {row[column] for row in rows} - {None}
-        for name in names or ():
-            if name not in known:
-                raise UnknownNameError.of(what, name, known)
-        rows = [row for row in rows if names is None or row[column] in names]
-    groups = dict.fromkeys((row["group"] for row in rows), 1)
-    wanted = divide(PER_PATTERN * len(groups) if n_pairs is None else n_pairs, groups, seed)
+    names = _choose_kinds("pattern", patterns, rows)
+    n = PER_PATTERN * len(names) if n_pairs is None else n_pairs
+    wanted = divide(n, dict.fromkeys(names, 1), seed)
     return _write_next(built, built.main_config, batches, TRUTH, n_annotators, rows, wanted, seed)
+
+
+def _choose_kinds(
+    what: str, names: Collection[str] | None, rows: Iterable[Mapping[str, Any]]
+) -> list[str]:
+    """Return the kinds of rows to draw, or all besides the controls; refuse unknown ones."""
+    known = {row["kind"] for row in rows} - {CONTROLS}
+    for name in names or ():
+        if name not in known:
+            raise UnknownNameError.of(what, name, known)
+    return sorted(known if names is None else {*names})
 
 
 def import_answers(batches: PathLike, answers: Sequence[PathLike]) -> None:
@@ -263,30 +260,23 @@ def import_answers(batches: PathLike, answers: Sequence[PathLike]) -> None:
     import_files(folder, open_batches(folder), [local_path(path) for path in answers])
 
 
-def review(batches: PathLike, *, min_agreement: float | None = None) -> Measured:
+def review(batches: PathLike) -> Measured:
     """Measure the answers to the batches of a folder.
 
     Args:
         batches: The folder of batches.
-        min_agreement: Of patterns: where a smaller share of the pairs of annotators gave the same
-            label, a pattern is of low agreement; from 0 to 1. None takes two thirds.
 
     Returns:
         A ``Review`` of pairs from papers, the ``Quality`` of negatives, a ``PatternValidation``, or
         a ``CodeTally`` of errors.
 
     Raises:
-        UsageError: There is no batch, or ``min_agreement`` is given for another question, or is not
-            between 0 and 1.
+        UsageError: There is no batch.
         AnnotationError: The batches, or the answers to them, are malformed.
     """
     folder = local_path(batches)
     found = open_batches(folder)
-    name = found[0].question.name
-    if min_agreement is not None and name != TRUTH.name:
-        raise UsageError(f"{folder} has no patterns: leave out the bound of agreement.")
-    options = {} if min_agreement is None else {"min_agreement": min_agreement}
-    return MEASURES[name](found, read_answers(folder, found), **options)
+    return MEASURES[found[0].question.name](found, read_answers(folder, found))
 
 
 def open_batches(folder: Path) -> list[Batch]:

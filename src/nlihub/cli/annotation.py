@@ -2,30 +2,21 @@
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 from cyclopts import Parameter
 from cyclopts.types import NonNegativeInt, PositiveInt
 from cyclopts.validators import Number
 
+from ..builders.annotation.agreement import Review, to_json
+from ..builders.annotation.batch import Batch
 from ..builders.core.options import Names, parse_quotas, read_by
 from ..loaders.errors import UsageError
 from .options import Input, Json, answer, outline, tell
 
-if TYPE_CHECKING:
-    from ..builders.annotation.batch import Batch as ExportedBatch
-
 #: Confirmed pairs by split.
 Quotas = read_by(parse_quotas, "SPLIT=N,...")
 Annotators = Annotated[int, Parameter(validator=Number(gte=2))]
-MinAgreement = Annotated[
-    float | None,
-    Parameter(
-        validator=Number(gte=0, lte=1),
-        help="Of patterns: share of pairs of annotators with the same label, below which a pattern "
-        "is of low agreement; default two thirds.",
-    ),
-]
 
 
 def export_command(
@@ -67,7 +58,6 @@ def sample_command(
     strategies: Names = (),
     controls: NonNegativeInt | None = None,
     patterns: Names = (),
-    categories: Names = (),
     pairs: PositiveInt | None = None,
     annotators: Annotators | None = None,
     seed: int = 1,
@@ -84,7 +74,6 @@ def sample_command(
         strategies: Draw negatives of these, as in GEN,GEN-ND; default all.
         controls: How many of the pairs are positives; default 0.
         patterns: Draw from these patterns; default all.
-        categories: Draw from patterns of these inference classes, as in directional; default all.
         pairs: How many pairs there are, as many of each strategy or pattern; default 25 of each
             strategy, or 3 of each pattern.
         annotators: People who judge each pair; default 2, of patterns 3.
@@ -95,11 +84,11 @@ def sample_command(
     from ..loaders.corpora.patterns.pattern_bank import LABELS
 
     of_negatives = {"strategies": strategies or None, "n_controls": controls}
-    of_patterns = {"patterns": patterns or None, "categories": categories or None}
+    of_patterns = {"patterns": patterns or None}
     is_of_patterns = tuple(BuiltVersion(version).manifest.labels) == LABELS
     given, others = (of_patterns, of_negatives) if is_of_patterns else (of_negatives, of_patterns)
     if any(value is not None for value in others.values()):
-        flags = "--strategies and --controls" if is_of_patterns else "--patterns and --categories"
+        flags = "--strategies and --controls" if is_of_patterns else "--patterns"
         raise UsageError(f"Leave out {flags}: the version has no such pairs.")
     options: dict[str, Any] = {**given, "n_pairs": pairs, "n_annotators": annotators}
     draw = annotation.sample_patterns if is_of_patterns else annotation.sample_negatives
@@ -107,43 +96,33 @@ def sample_command(
     _tell_batch(draw(version, batches, **options, seed=seed), as_json)
 
 
-def _tell_batch(made: "ExportedBatch", as_json: bool) -> None:
+def _tell_batch(made: Batch, as_json: bool) -> None:
     for kind, lacking in made.short.items():
         tell(f"{kind}: {lacking:,} fewer than asked for are left")
     tell(f"{made.n_pairs:,} pairs; hand out {made.sheets} alone")
     answer(str(made.folder), as_json, lambda: str(made.folder))
 
 
-def import_command(
-    batches: Path,
-    /,
-    *answers: Input,
-    min_agreement: MinAgreement = None,
-    as_json: Json = False,
-) -> None:
+def import_command(batches: Path, /, *answers: Input, as_json: Json = False) -> None:
     """Import answers to any batches of a folder, and report agreement.
 
     Args:
         batches: The folder of batches: of pairs, or of errors.
-        answers: Sheets, or Label Studio's JSON or CSV.
+        answers: Sheets, or Label Studio's JSON.
     """
     from .. import annotation
 
-    if min_agreement is not None:
-        annotation.review(batches, min_agreement=min_agreement)  # refuses what has no patterns
     annotation.import_answers(batches, answers)
-    _show(batches, min_agreement, as_json)
+    _show(batches, as_json)
 
 
-def review_command(
-    batches: Path, /, *, min_agreement: MinAgreement = None, as_json: Json = False
-) -> None:
+def review_command(batches: Path, /, *, as_json: Json = False) -> None:
     """Report on the answers: agreement, kappa, what is missing, labels that hold.
 
     Args:
         batches: The folder of batches: of pairs, or of errors.
     """
-    _show(batches, min_agreement, as_json)
+    _show(batches, as_json)
 
 
 def build_command(
@@ -169,9 +148,11 @@ def build_command(
     answer(str(folder), as_json, lambda: str(folder))
 
 
-def _show(batches: Path, min_agreement: float | None, as_json: bool) -> None:
+def _show(batches: Path, as_json: bool) -> None:
     from .. import annotation
-    from ..builders.annotation.agreement import to_json
 
-    found = annotation.review(batches, min_agreement=min_agreement)
+    found = annotation.review(batches)
     answer(to_json(found), as_json, lambda: outline(vars(found)))
+    if isinstance(found, Review):
+        next_step = "build the version" if found.is_complete else "draw the next batch"
+        tell(f"next: {next_step} (nlihub annotate {'build' if found.is_complete else 'export'})")

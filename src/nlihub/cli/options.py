@@ -73,7 +73,7 @@ def outline(figures: Mapping[Any, Any], indent: str = "") -> str:
     """Show figures a line each, with the names that they have in JSON."""
     lines = []
     for name, value in figures.items():
-        head = f"{indent}{name or '(none)'}"
+        head = f"{indent}{' and '.join(name) if isinstance(name, tuple) else name or '(none)'}"
         if is_dataclass(value) and type(value).__str__ is object.__str__:
             value = vars(value)
         elif isinstance(value, list | tuple) and any(map(is_dataclass, value)):

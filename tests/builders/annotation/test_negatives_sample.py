@@ -1,6 +1,5 @@
 """A blind sample of adversarial negatives: drawing, answering, and the share of true negatives."""
 
-import json
 import re
 from collections import Counter
 from itertools import pairwise
@@ -68,13 +67,9 @@ def test_the_sample_is_blind(version, tmp_path):
     # Mixed, and a second conclusion would tell that one of the two is wrong.
     assert sum(one != other for one, other in pairwise(kinds)) > 4
     assert len({row["group"] for row in drawn}) == 14
-    shown = list(batch.sheets.iterdir())
-    assert len(shown) == 5
-    for path in shown:
+    for path in batch.sheets.iterdir():
         text = path.read_text(encoding="utf-8-sig")
         assert not re.search(r"GEN|SEN|positive|entail|control|train-|test-", text), path
-    told = (batch.sheets / "instructions.md").read_text()
-    assert [label in told for label in ("- `yes`: ", "- `no`: ", "- `unclear`: ")] == [True] * 3
     assert 'value="Conclusion"' in (batch.sheets / "labels.xml").read_text()
     found = nlihub.annotation.review(tmp_path)  # nobody has answered
     assert found.strategies["GEN"].interval is None
@@ -91,14 +86,6 @@ def test_the_draw_depends_on_ids_and_seed_alone(version, tmp_path):
     assert ids[0] == ids[1] and set(ids[0]) != set(ids[2])
     kinds = [item.facts["category"] for item in draws[0].items.values()]
     assert sorted(map(kinds.count, ("GEN", "SEN", "controls"))) == [2, 3, 4]
-
-
-def test_a_mechanism_comes_again_where_none_is_left(version, tmp_path):
-    found = nlihub.annotation.sample_negatives(
-        version, tmp_path, strategies=["GEN", "SEN"], n_pairs=50
-    )
-    assert len({item.id for item in found.items.values()}) == found.n_pairs == 40
-    assert found.short == {"GEN": 5, "SEN": 5}
 
 
 def test_the_share_of_true_negatives(version, tmp_path):
@@ -134,8 +121,6 @@ def test_the_share_of_true_negatives(version, tmp_path):
     # 18 of 19 agree; of 38 answers 27 are "no", 9 "yes" and 2 "unclear".
     by_chance = (27**2 + 9**2 + 2**2) / 38**2
     assert agreement.kappa == pytest.approx((18 / 19 - by_chance) / (1 - by_chance))
-    plain = json.loads(json.dumps(to_json(found)))
-    assert plain["strategies"]["GEN"]["as_expected"] == {"n": 5, "of": 8, "value": 0.625}
     second = nlihub.annotation.sample_negatives(
         version, tmp_path / "b", strategies=["GEN"], n_pairs=3
     )
@@ -189,8 +174,6 @@ def test_what_makes_no_sense_is_refused(version, tmp_path):
         sample(changed)
     told = str(caught.value)
     assert "has another text now" in told and "is not in the version" in told
-    with pytest.raises(UsageError, match="has no patterns"):
-        nlihub.annotation.review(tmp_path / "b", min_agreement=0.5)
 
 
 def test_the_command_line_leads_through(version, tmp_path):
@@ -204,7 +187,8 @@ def test_the_command_line_leads_through(version, tmp_path):
     said = run("sample", version, "--batches", "b", *options)
     assert "nlihub: GEN: 5 fewer than asked for are left" in said
     assert "nlihub: 42 pairs" in said
-    (batch,) = read_batches(tmp_path / "b")
+    (batch,) = read_batches(tmp_path / "b")  # a mechanism comes again where none is left
+    assert len({item.id for item in batch.items.values()}) == 42
     answers = answer(
         batch, tmp_path / "a", lambda _, kind, n: "yes" if kind == "controls" else "no"
     )
@@ -214,5 +198,3 @@ def test_the_command_line_leads_through(version, tmp_path):
     assert "controls\n  n_pairs: 2\n  as_expected: 2 of 2" in said
     assert "  kappa: 1.000\n  n_for_kappa: 42\n" in said
     assert '"kappa": 1.0' in run("review", "b", "--json")
-    said = run("sample", version, "--batches", "c", "--strategies", "X", code=2)
-    assert "There is no strategy 'X'" in said

@@ -46,7 +46,7 @@ from perturb_samples import MECHANISMS
 SMALL = MECHANISMS[:8]
 SETTINGS = GenerationSettings(
     "small", n_epochs=25, batch_size=1, learning_rate=3e-3, beam_size=8, prune_factor=32,
-    min_tokens=2, max_tokens=80, ngram_size=0, allocates=True, n_best=3, n_folds=2, seed=0,
+    min_tokens=2, max_tokens=80, ngram_size=0, allocates=True, n_folds=2, seed=0,
     max_quality=1.1, max_similarity=1.1,
 )  # fmt: skip
 
@@ -174,10 +174,8 @@ def generate(monkeypatch):
     def run(texts, **options):
         def answer(generator, kind, asked, settings):
             a, b = mechanism.names
-            return [
-                [read_output(t.format(a=a, b=b, x=x, y=y)) for t in texts.get(kind, [])]
-                for _, (x, y) in asked
-            ]
+            text = texts.get(kind)
+            return [text and read_output(text.format(a=a, b=b, x=x, y=y)) for _, (x, y) in asked]
 
         monkeypatch.setattr(folds, "ask", answer)
         monkeypatch.setattr(folds, "fit_fold", lambda *_: None)
@@ -207,25 +205,25 @@ OTHER = "positive <exp> well <re> {x} <er> lowers <el> {y} <le>."
 
 
 def test_quality_and_similarity_bound_what_the_model_writes(generate):
-    kept = generate({"GEN": [WRONG]}, quality=scores(well=0.44))["GEN"]
+    kept = generate({"GEN": WRONG}, quality=scores(well=0.44))["GEN"]
     assert kept.detail == "positive -> negative; known 0.440"
     assert kept.text == read_output(kept.text).sentence
-    assert generate({"GEN": [WRONG]}, quality=scores(well=0.45)) == {"GEN": TOO_GOOD}
+    assert generate({"GEN": WRONG}, quality=scores(well=0.45)) == {"GEN": TOO_GOOD}
     # Similarity bounds replaced entities alone.
-    texts = {"GEN-ND-SRE": [OTHER], "GEN-ND-SEN": [OTHER]}
+    texts = {"GEN-ND-SRE": OTHER, "GEN-ND-SEN": OTHER}
     found = generate(texts, similarity=scores(well=0.9))
     assert found["GEN-ND-SRE"] == TOO_SIMILAR and isinstance(found["GEN-ND-SEN"], Perturbed)
 
 
-def test_the_first_good_text_is_taken(generate):
-    texts = [RIGHT, "no markers", WRONG.replace("well", "poor"), WRONG]
-    found = generate({"GEN": texts}, quality=scores(poor=0.5, well=0.1))["GEN"]
-    assert found.text.startswith("well")
-    assert generate({"GEN": texts[:2]}) == {"GEN": NOT_WRONG}
-    assert generate({"GEN": texts[1::-1]}) == {"GEN": MALFORMED}
-    assert generate({"GEN": []}) == {"GEN": NOT_FOUND}
+def test_what_is_no_negative_has_a_reason(generate):
     itself = "negative <exp> " + MECHANISMS[0].conclusion
-    assert generate({"GEN-ND-SEN": [itself]}) == {"GEN-ND-SEN": SAME_AS_POSITIVE}
+    for kind, text, reason in (
+        ("GEN", RIGHT, NOT_WRONG),
+        ("GEN", "no markers", MALFORMED),
+        ("GEN", None, NOT_FOUND),
+        ("GEN-ND-SEN", itself, SAME_AS_POSITIVE),
+    ):
+        assert generate({kind: text}) == {kind: reason}
 
 
 def test_pretrained_models_get_the_tokens_of_the_task(tmp_path):

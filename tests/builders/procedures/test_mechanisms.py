@@ -4,7 +4,6 @@ from nlihub.builders.procedures.abstracts.mechanisms.find import (
     find_direction,
     find_mechanism,
     find_mechanisms,
-    find_sentences,
 )
 from nlihub.builders.procedures.abstracts.mechanisms.mechanism import (
     Mechanism,
@@ -21,17 +20,9 @@ from nlihub.loaders.corpora.abstracts.abstract import (
 )
 from nlihub.loaders.corpora.abstracts.read import read_abstracts
 
-RULES = MechanismRules()
-WIDENED = MechanismRules(read_phrases(["all"]))
-
-
-def abstract(body=BODY, entities=ENTITIES, relations=(("PPI", "11", "22"),), title=TITLE):
-    text = f"{title} {body}"
-    found = []
-    for mention, n_before, kind, identifier in entities:
-        found.append(Entity(*place(text, mention, n_before), kind, tuple(identifier.split(";"))))
-    told = tuple(EntityRelation(*relation) for relation in relations)
-    return Abstract("7", text, len(title), tuple(found), told, "f", 1)
+WIDENED = read_phrases(["all"])
+#: Relations that tell no mechanism.
+ITSELF, COMPARED = ("PPI", "0", "0"), ("Comparison", "0", "1")
 
 
 def concluding(conclusion, *names, n_before=3, after="", relations=(("PPI", "0", "1"),), **changes):
@@ -58,7 +49,14 @@ def unmarked(conclusion):
 def test_a_mechanism():
     entities = (*ENTITIES, ("hens", 0, "Species", "9"), ("foxes", 0, "Species", "8"))
     entities = (*entities, ("hens", 1, "Species", "9"))
-    assert find_mechanism(abstract(entities=entities), RULES) == Mechanism(
+    text = f"{TITLE} {BODY}"
+    mentions = tuple(
+        Entity(*place(text, mention, n_before), kind, tuple(ids.split(";")))
+        for mention, n_before, kind, ids in entities
+    )
+    relations = (EntityRelation("PPI", "11", "22"),)
+    one = Abstract("7", text, len(TITLE), mentions, relations, "f", 1)
+    assert find_mechanism(one, MechanismRules()) == Mechanism(
         pmid="7",
         supporting=(
             "We fed foxes.",
@@ -80,15 +78,6 @@ def test_a_mechanism():
         regulated_ids=("22", "23"),
         related=(("11", "22"),),
     )
-
-
-# Sentences
-
-
-def test_sentences_have_no_title():
-    one = abstract("We fed foxes. Dr. Hen. A factor fell. It rests.", entities=())
-    found = [one.text[slice(*span)] for span in find_sentences(one)]
-    assert found == ["We fed foxes.", "Dr. Hen.", "A factor fell.", "It rests."]
 
 
 # Conclusions
@@ -113,28 +102,25 @@ def test_phrases_of_the_paper():
 )
 def test_other_phrases_are_used_when_asked_for(sentence):
     assert concluding(sentence, "A1", "B1").reason == "no conclusion phrase"
-    made = concluding(sentence, "A1", "B1", phrases=WIDENED.phrases)
+    made = concluding(sentence, "A1", "B1", phrases=WIDENED)
     assert unmarked(made.conclusion) == sentence
 
 
-@pytest.mark.parametrize(
-    ("start", "is_found"),
-    [
+def test_phrases_are_whole_words_with_alternatives_and_a_colon():
+    phrases = {"x": ("we conclude", "thus", "so/hence it is :")}
+    for start, is_found in (
         ("Anthus", False),
         ("Thus-far", True),
         ("So it is:", True),
         ("Hence  it is", False),
-    ],
-)
-def test_phrases_are_whole_words_with_alternatives_and_a_colon(start, is_found):
-    phrases = {"x": ("we conclude", "thus", "so/hence it is :")}
-    made = concluding(f"{start} A1 inhibits B1.", "A1", "B1", phrases=phrases)
-    assert isinstance(made, Mechanism) == is_found
+    ):
+        made = concluding(f"{start} A1 inhibits B1.", "A1", "B1", phrases=phrases)
+        assert isinstance(made, Mechanism) == is_found
 
 
 def test_an_earlier_set_goes_first_and_the_last_sentence_of_a_set():
     made = concluding(
-        "We conclude that A1 inhibits B1.", "A1", "B1", after=" C1 may be.", phrases=WIDENED.phrases
+        "We conclude that A1 inhibits B1.", "A1", "B1", after=" C1 may be.", phrases=WIDENED
     )
     assert made.regulator == "A1"
     made = concluding("We conclude C1. We conclude that A1 inhibits B1.", "A1", "B1", n_before=2)
@@ -224,49 +210,28 @@ def test_a_mention_in_a_longer_one_is_not_marked():
 # Refusals
 
 
-def refusal(found):
+@pytest.mark.parametrize(
+    ("reason", "conclusion", "names", "changes"),
+    [
+        ("markers in the text", "We conclude <el> that.", ["that"], {}),
+        ("no conclusion phrase", "A1 inhibits B1.", ["A1", "B1"], {}),
+        ("conclusion not at the end", "We conclude.", [], {"after": " Hens run." * 3}),
+        ("supporting set too short", "We conclude.", [], {"n_before": 2}),
+        ("supporting set too long", "We conclude.", [], {"n_before": 16}),
+        ("conclusion too long", f"We conclude {'hens, ' * 700}.", [], {}),
+        ("no relation", "We conclude that A1.", ["A1"], {"relations": ()}),
+        ("no relation", "We conclude: A1 inhibits B1.", ["A1", "B1"], {"relations": [ITSELF]}),
+        ("no relation", "We conclude: A1 inhibits B1.", ["A1", "B1"], {"relations": [COMPARED]}),
+        ("entity not in the conclusion", "We conclude that A1 fell.", ["A1"], {}),
+        ("mentions overlap", "We conclude that A1B1 fell.", ["A1B", "B1"], {}),
+        ("one name for both", "We conclude that Fox1 inhibits fox1.", ["Fox1", "fox1"], {}),
+        ("direction not told", "We conclude that A1, B1.", ["A1", "B1"], {}),
+    ],
+)
+def test_every_refusal_has_its_reason(reason, conclusion, names, changes):
+    found = concluding(conclusion, *names, **changes)
     assert isinstance(found, NoMechanism) and found.detail
-    assert (found.file, found.line, found.pmid) == ("f", 1, "7")
-    return found.reason
-
-
-REFUSALS = {
-    "markers in the text": lambda: concluding("We conclude <el> that.", "that"),
-    "no conclusion phrase": lambda: concluding("A1 inhibits B1.", "A1", "B1"),
-    "conclusion not at the end": lambda: concluding(
-        "We conclude that A1 inhibits B1.", "A1", "B1", after=" Hens run." * 3
-    ),
-    "supporting set too short": lambda: concluding("We conclude.", n_before=2),
-    "supporting set too long": lambda: concluding("We conclude.", n_before=16),
-    "conclusion too long": lambda: concluding(
-        f"We conclude that A1 inhibits {'hens, ' * 700}B1.", "A1", "B1"
-    ),
-    "no relation": lambda: concluding("We conclude that A1.", "A1", relations=()),
-    "entity not in the conclusion": lambda: concluding(
-        "We conclude that A1 fell.", "A1", relations=[("PPI", "0", "5")]
-    ),
-    "mentions overlap": lambda: concluding("We conclude that A1B1 fell.", "A1B", "B1"),
-    "one name for both": lambda: find_mechanism(
-        abstract(
-            "Hens. Hens. Hens. We conclude that Fox1 inhibits fox1.",
-            [("Fox1", 0, "Gene", "1"), ("fox1", 0, "Gene", "2")],
-            [("PPI", "1", "2")],
-        ),
-        RULES,
-    ),
-    "direction not told": lambda: concluding("We conclude that A1, B1.", "A1", "B1"),
-}
-
-
-@pytest.mark.parametrize("reason", REFUSALS)
-def test_every_refusal_has_its_reason(reason):
-    assert refusal(REFUSALS[reason]()) == reason
-
-
-@pytest.mark.parametrize("relation", [("PPI", "0", "0"), ("Comparison", "0", "1")])
-def test_relations_that_tell_no_mechanism(relation):
-    sentence = "We conclude that A1 inhibits B1."
-    assert refusal(concluding(sentence, "A1", "B1", relations=[relation])) == "no relation"
+    assert (found.file, found.line, found.pmid, found.reason) == ("f", 1, "7", reason)
 
 
 @pytest.mark.parametrize("n_before", [3, 15])  # 2 and 16 are refused

@@ -243,7 +243,7 @@ def ask(
     kind: str,
     asked: Sequence[tuple[Mechanism, Names]],
     settings: GenerationSettings,
-) -> list[list[Written]]:
+) -> list[Written | None]:
     """Ask a model for sentences of a kind about mechanisms, in batches of similar length.
 
     Args:
@@ -253,7 +253,7 @@ def ask(
         settings: Settings of the search.
 
     Returns:
-        For each mechanism what was written, the best first.
+        For each mechanism what was written; None where no text was found.
 
     Raises:
         ModelError: The tokenizer is not fast.
@@ -264,7 +264,7 @@ def ask(
     unused = {tokenizer.pad_token_id, tokenizer.unk_token_id} - {None}
     unused |= {*range(len(tokenizer), model.get_output_embeddings().out_features)}
     order = sorted(range(len(asked)), key=lambda i: len(sources[i]))
-    written: list[list[Written]] = [[] for _ in asked]
+    written: list[Written | None] = [None] * len(asked)
     for start in range(0, len(order), settings.batch_size):
         batch = order[start : start + settings.batch_size]
         found = decode(
@@ -274,8 +274,9 @@ def ask(
             end=tokenizer.eos_token_id,
             suppressed=unused,
         )
-        for i, texts in zip(batch, found, strict=True):
-            written[i] = [read_output(tokenizer.decode(list(one.tokens))) for one in texts]
+        for i, one in zip(batch, found, strict=True):
+            if one is not None:
+                written[i] = read_output(tokenizer.decode(list(one.tokens)))
     return written
 
 

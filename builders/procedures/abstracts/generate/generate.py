@@ -190,7 +190,7 @@ SMALL = "small"
 #: The least value of the settings that are counts.
 _LEAST = {
     "n_folds": 2, "n_epochs": 1, "batch_size": 1, "max_source_tokens": 1, "max_target_tokens": 1,
-    "beam_size": 1, "prune_factor": 1, "max_tokens": 1, "n_best": 1, "sat_tolerance": 0,
+    "beam_size": 1, "prune_factor": 1, "max_tokens": 1, "sat_tolerance": 0,
     "min_satisfied": 0, "beta": 0, "min_tokens": 0, "ngram_size": 0,
 }  # fmt: skip
 
@@ -231,8 +231,6 @@ class GenerationSettings:
             a required phrase, and texts inside a phrase are grouped by the part of it that is
             matched, the greatest first. Without it, as in the paper, constraints are met only where
             the model comes close by itself.
-        n_best: Greatest number of texts that a search returns, 1 or more; the first good one is
-            taken.
         max_quality: Upper bound, excluded, of the quality of GEN; lambda, for BLEURT.
         max_similarity: Upper bound, excluded, of the similarity of GEN-ND-SRE to the positive;
             delta, for BioLinkBERT.
@@ -262,7 +260,6 @@ class GenerationSettings:
     max_tokens: int = 256
     ngram_size: int = 10
     allocates: bool = False
-    n_best: int = 1
     max_quality: float = 0.45
     max_similarity: float = 0.9
 
@@ -280,12 +277,12 @@ class GenerationSettings:
     def small(cls, seed: int = 1) -> "GenerationSettings":
         """Return settings of generation by a small model from scratch.
 
-        Its search spares what advances a constraint and returns ten sentences, as such a model
-        rarely comes close to a constraint by itself.
+        Its search spares what advances a constraint, as such a model rarely comes close to one by
+        itself.
         """
         return cls(
             SMALL, seed=seed, n_epochs=30, learning_rate=3e-3, max_source_tokens=256,
-            max_tokens=100, allocates=True, n_best=10,
+            max_tokens=100, allocates=True,
         )  # fmt: skip
 
 
@@ -315,8 +312,7 @@ class ModelWriter:
     """A writer of GEN and GEN-ND: trains models, and keeps those of their sentences that are wrong.
 
     The same mechanisms and settings give the same sentences on one machine, whatever the order of
-    the mechanisms. Of the ``settings.n_best`` sentences of a search, the first good one is taken;
-    if none is good, the reason is that of the best.
+    the mechanisms.
 
     Attributes:
         settings: Settings of generation; by default a small model from scratch, whose prose is
@@ -388,21 +384,12 @@ class ModelWriter:
             for one, names in zip(mechanisms, chosen, strict=True)
             if not isinstance(names, NoNegative)
         ]
-        written = iter(ask(generator, kind, asked, self.settings))
-        return [
-            names
-            if isinstance(names, NoNegative)
-            else self._choose(kind, next(written), one, names)
-            for one, names in zip(mechanisms, chosen, strict=True)
-        ]
-
-    def _choose(
-        self, kind: str, written: Sequence[Written], mechanism: Mechanism, names: Names
-    ) -> Perturbed | NoNegative:
-        """Return the first good sentence, or what is wrong with the best."""
-        drafts = [self._judge(kind, text, mechanism, names) for text in written]
-        good = (draft for draft in drafts if isinstance(draft, Perturbed))
-        return next(good, drafts[0] if drafts else NoNegative(NOT_FOUND))
+        written = ask(generator, kind, asked, self.settings)
+        judged = (
+            NoNegative(NOT_FOUND) if text is None else self._judge(kind, text, one, names)
+            for text, (one, names) in zip(written, asked, strict=True)
+        )
+        return [names if isinstance(names, NoNegative) else next(judged) for names in chosen]
 
     def _judge(
         self, kind: str, written: Written, mechanism: Mechanism, names: Names

@@ -20,7 +20,7 @@ Source:
 import math
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import torch
@@ -197,15 +197,19 @@ class GeneratedText:
 
     Attributes:
         tokens: Its tokens, without the end.
-        log_probability: Natural log probability of its tokens and its end.
-        score: Its log probability divided by its length to the power of the penalty.
+        score: Its natural log probability, end included, divided by its length to the power of the
+            penalty.
         satisfied: A bit for each constraint that it satisfies.
     """
 
     tokens: tuple[int, ...]
-    log_probability: float
     score: float
     satisfied: int
+
+    @property
+    def goodness(self) -> tuple[int, float]:
+        """Return the number of satisfied constraints, and the score: the best text has the most."""
+        return self.satisfied.bit_count(), self.score
 
 
 class _Text(NamedTuple):
@@ -225,7 +229,7 @@ class _Search:
     settings: GenerationSettings
     end: int
     texts: list[_Text]
-    found: list[GeneratedText] = field(default_factory=list)
+    found: GeneratedText | None = None
 
     @property
     def n_constraints(self) -> int:
@@ -291,28 +295,22 @@ class _Search:
     def _finish(self, text: _Text, log_probability: float) -> None:
         satisfied = self.constraints.standing(text.state).satisfied
         score = self._score(log_probability, len(text.tokens) + 1)
-        self.found.append(GeneratedText(text.tokens, log_probability, score, satisfied))
-        self.found.sort(key=_goodness, reverse=True)
-        del self.found[self.settings.n_best :]
+        new = GeneratedText(text.tokens, score, satisfied)
+        if self.found is None or new.goodness > self.found.goodness:
+            self.found = new
 
     def _score(self, log_probability: float, length: int) -> float:
         return log_probability / math.pow(length, self.settings.length_penalty)
 
     def _is_over(self) -> bool:
-        """Return whether no text can become better than those found."""
-        if len(self.found) < self.settings.n_best:
-            return False
-        worst = _goodness(self.found[-1])
-        return all(self._best(text) <= worst for text in self.texts)
+        """Return whether no text can become better than the one found."""
+        found = self.found
+        return found is not None and all(self._best(one) <= found.goodness for one in self.texts)
 
     def _best(self, text: _Text) -> tuple[int, float]:
         """Return how good a text can become: all constraints satisfied, at no further cost."""
         lengths = (len(text.tokens) + 1, self.settings.max_tokens)
         return self.n_constraints, max(self._score(text.log_probability, n) for n in lengths)
-
-
-def _goodness(found: GeneratedText) -> tuple[int, float]:
-    return found.satisfied.bit_count(), found.score
 
 
 @torch.inference_mode()
@@ -323,8 +321,8 @@ def decode(
     *,
     end: int,
     suppressed: Collection[int] = (),
-) -> list[list[GeneratedText]]:
-    """Search the best texts under constraints by NeuroLogic decoding, for several inputs at once.
+) -> list[GeneratedText | None]:
+    """Search the best text under constraints by NeuroLogic decoding, for several inputs at once.
 
     Without constraints it is a plain beam search. With a beam and a prune factor as large as the
     number of possible texts, and a tolerance as large as the number of phrases, it is exhaustive.
@@ -337,8 +335,8 @@ def decode(
         suppressed: Tokens that no text may have, such as padding.
 
     Returns:
-        For each input the best texts, those that satisfy most constraints first, then by score;
-        empty where no finished text satisfies enough of them.
+        For each input the best of the texts that satisfy most constraints; None where no finished
+        text satisfies enough of them.
     """
     scores = scorer.begin()
     searches = [

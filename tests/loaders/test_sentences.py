@@ -1,10 +1,11 @@
+import re
 from concurrent.futures import ThreadPoolExecutor
 from itertools import product
 from xml.etree import ElementTree
 
 import nupunkt
 from conftest import SHARED
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from nlihub.loaders.corpora.papers import sentences
 from nlihub.loaders.corpora.papers.sentences import split_sentences
@@ -108,6 +109,14 @@ PIECES = """
     a I 3. 3.1. (a) ( ) [ ] [12] .12 et al. etc. Fig. 2 However, We x. p. (see end.” ? ! ... . =
     end.3 end.[3] U.S. e.g. " ' - …
 """
+#: What nupunkt decides by: closers behind a mark, abbreviations, initials, numbers of items.
+ODD = """
+    We word. real. 5 5. 5%. al. al.) A. (A.) IV. (iv). xl. i.i.d. Ph.D. Inc. mid-jan. 1990). .) ..)
+    word.) word?) word!" word.' word.\u2019 word.” word". word'. word]. word}. word?. » * ?! !? ".
+    -- )-- Yahoo! p53 É é ß \u03b1 «We» “We” \u2018We\u2019 [We] {We} mr. Mr. o'clock. I'm
+"""
+WORDS = PIECES.split() + ODD.split()
+BLANKS = [*[" "] * 30, "\n", "\n\n", "\t", "  ", "\xa0", "\u2003", "\x1f", "\r\n", "", "", ""]
 SPACED = [*PIECES.split(), "\n", "\n\n", "\t", " ", "\x1f", "\xa0", "\u2003"]
 
 
@@ -152,11 +161,39 @@ def test_nothing_but_blanks_is_lost(text):
     assert all(sentence and sentence == sentence.strip() for sentence in found)
 
 
-def test_nothing_of_real_texts_is_lost():
+def assert_cuts_are_those_of_nupunkt(text):
+    """Compare with what nupunkt says when it is shown the whole text."""
+    continuation = re.compile(sentences._CONTINUATION)
+    expected = {
+        start
+        for start, _ in sentences._load_punkt().span_tokenize(text)
+        if start and text[start - 1].isspace() and not continuation.match(text, start)
+    }
+    assert sentences._cuts_of_nupunkt(text) - {len(text)} == expected
+
+
+@settings(max_examples=500, deadline=None)
+@given(
+    st.text(".?!…)(\"'”\u2019]}*-»[ \n\taA1I", max_size=60)
+    | st.lists(
+        st.tuples(st.sampled_from(WORDS), st.sampled_from(BLANKS)).map("".join), max_size=20
+    ).map("".join)
+)
+@example("It is real. \u2026 a")
+@example("It is (Z 1 ? . .?Z m .) . . 3 or so.")
+@example('It is so.\niv. We go on. Acme Corp. 5 and etc. We go on, Yahoo! " we go on.')
+def test_nupunkt_says_the_same_of_the_whole_text(text):
+    assert_cuts_are_those_of_nupunkt(text)
+
+
+def test_nupunkt_says_the_same_of_real_texts_and_nothing_is_lost():
+    texts = [f"All is well. {text.replace(' | ', ' ')} We go on." for text in ENDS + WHOLE + CUT]
     for path in sorted((SHARED / "data" / "acl_fulltext").glob("*.xml"))[::50]:
         root = ElementTree.parse(path).getroot()  # noqa: S314
-        for text in (" ".join(s.text or "" for s in section) for section in root):
-            assert "".join("".join(split_sentences(text)).split()) == "".join(text.split())
+        texts += [" ".join(s.text or "" for s in section) for section in root]
+    for text in texts:
+        assert_cuts_are_those_of_nupunkt(text)
+        assert "".join("".join(split_sentences(text)).split()) == "".join(text.split())
 
 
 def test_sentences_do_not_depend_on_what_was_cut_before():

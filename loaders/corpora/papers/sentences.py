@@ -62,7 +62,7 @@ _UNFINISHED_BEFORE_NUMBER = frozenset(
 _NUMBER = re.compile(r"\(?\d")
 #: No sentence begins with a word in lower case (with p53, mRNA and x-rays some do), nor with one of
 #: these signs; "[3] We" begins with the mark of the sentence before.
-_CONTINUATION = re.compile(r"[a-z]+(?![\w-])|[,;:)\]}=+<>≤≥%?!|/]|\[[\d, \u2013-]+\]\s+[A-Z]")
+_CONTINUATION = r"[a-z]+(?![\w-])|[,;:)\]}=+<>≤≥%?!|/]|\[[\d, \u2013-]+\]\s+[A-Z]"
 #: Ends that nupunkt does not see: behind the mark of a note or a citation ("so.12 We",
 #: "so.[3, 4] We", "so. [3] We"), behind a unit or a variable ("2 h. Cells"), and where a blank
 #: stands before the full stop instead of behind it ("[3] .We").
@@ -71,6 +71,46 @@ _END = re.compile(
     r"(?:\d{1,3}(?:[,\u2013-]\d{1,3})*|\s?\[[\d, \u2013-]+\])\s+(?=[A-Z])"
     r"|(?<=[^.]\s[a-z]\.)\s+(?=[A-Z])|(?<=[)\]] \.)(?=[A-Z]))"
 )
+#: The last two letters of the abbreviations that end with more than one.
+_LAST_LETTERS = "|".join(
+    sorted({word[-2:] for word in (*_ABBREVIATIONS, *_LIST_ENDS) if word[-2:].isalpha()})
+)
+_CLOSER = r"[\"')\]}*\u201d\u2019\u00bb]"
+#: A mark behind which nupunkt ends every sentence, if a capital letter, a digit or an opening mark
+#: follows: no abbreviation or initial stands before it, and no number of an item at the beginning
+#: of a line ("\n(xviii). The").
+_SURE_MARK = rf"""
+    (?= {_CLOSER}*\s+[A-Z0-9(\[\u201c\u2018])
+    (?: (?<=[?!])
+        | (?<=[^\n]{{13}}\.)
+        (?: (?<=[A-Za-z]{{2}}\.)(?<!(?i:{_LAST_LETTERS})\.)
+            | (?<=[0-9)\]}}%\"'\u201d\u2019?!]\.)
+            | (?<=[^\s.]\s\.)
+        )
+    )
+"""
+#: For each mark the places, behind blanks, where nupunkt may end a sentence and no rule keeps it
+#: from doing so; in "et al. (2004)" it surely does not. Most ends are sure, and to ask nupunkt
+#: takes longer than all else here. Where it has to be asked, group 1 is what it looks at behind the
+#: end: the next word, and the marks before that.
+_POSSIBLE_ENDS = [
+    re.compile(
+        rf"""
+        {re.escape(mark)}
+        (?: (?<=[a-z]{{5}}\.)\s++(?=[A-Z])
+            | {_SURE_MARK} {_CLOSER}*+\s++(?!{_CONTINUATION})
+            | (?!(?<=\sal\.)\s+[0-9(\[])
+            (?: {_CLOSER}++\s++
+                | (?!(?<=\.)\s+\.)\s++(?!{_CLOSER}+--)(?:{_CLOSER}++(?:\s++|\Z))?+
+            )
+            (?!{_CONTINUATION})(?=((?:\.\s+)*(?:[.?!\u2026]\s+)?\S*))
+        )
+        """,
+        re.VERBOSE,
+    )
+    for mark in ".?!\u2026"
+]
+_MAX_ITEM_NUMBER = 13  # "\n  (xviii). "
 #: The number of a heading or an item, which belongs to what follows: "3.1.", "(a).", "IV."
 _HEADING_NUMBER = re.compile(r"[(\[]?(?:\d+(?:\.\d+)*|[A-Za-z]|[ivxIVX]+)[.)\]]+")
 _MAX_HEADING_NUMBER = 10
@@ -98,8 +138,6 @@ def _load_punkt() -> "PunktSentenceTokenizer":
 
 def _goes_on(text: str, begin: int, cut: int) -> bool:
     """Return whether the sentence that begins at ``begin`` goes on behind ``cut``."""
-    if _CONTINUATION.match(text, cut):
-        return True
     start = begin if cut - begin <= _MAX_BRACKET_SIDE else cut - _MAX_BRACKET_SIDE
     before = text[start:cut].strip()
     if cut - begin <= _MAX_HEADING_NUMBER and _HEADING_NUMBER.fullmatch(before):
@@ -119,6 +157,35 @@ def _goes_on(text: str, begin: int, cut: int) -> bool:
     return bracket is not None and bracket[0] in ")]"
 
 
+def _cuts_of_nupunkt(text: str) -> set[int]:
+    """Return where nupunkt cuts a text, behind blanks and not before a continuation.
+
+    It is shown no more than the parts in which an end is not sure: from the possible end before to
+    what it looks at behind. Parts that overlap are one.
+    """
+    possible = [end for ends in _POSSIBLE_ENDS for end in ends.finditer(text)]
+    possible.sort(key=re.Match.end)
+    cuts = set()
+    unsure = set()
+    parts: list[tuple[int, int]] = []
+    before = 0
+    for end in possible:
+        cut = end.end()
+        if end.lastindex is None:
+            cuts.add(cut)
+        else:
+            unsure.add(cut)
+            start = min(before, max(0, end.start() - _MAX_ITEM_NUMBER))
+            if parts and start < parts[-1][1]:
+                start, _ = parts.pop()
+            parts.append((start, end.end(1)))
+        before = cut
+    for start, stop in parts:
+        found = {start + at for at, _ in _load_punkt().span_tokenize(text[start:stop])}
+        cuts |= found & unsure
+    return cuts
+
+
 def split_sentences(text: str) -> list[str]:
     """Split an English paragraph of a paper that is read into sentences.
 
@@ -133,11 +200,9 @@ def split_sentences(text: str) -> list[str]:
         other characters of the text.
     """
     ends = {end.end() for end in _END.finditer(text)}
-    starts = (start for start, _ in _load_punkt().span_tokenize(text))
-    found = {start for start in starts if text[start - 1 : start].isspace()}
     sentences = []
     begin = 0
-    for cut in sorted(found | ends):
+    for cut in sorted(_cuts_of_nupunkt(text) | ends):
         if cut in ends or not _goes_on(text, begin, cut):
             sentences.append(text[begin:cut].strip())
             begin = cut

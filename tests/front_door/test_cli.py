@@ -1,3 +1,4 @@
+import hashlib
 import json
 import os
 import shutil
@@ -63,6 +64,25 @@ def test_stats_and_card(small):
     assert "| all | 35.8 | 32.1 | 32.1 | 100.0 | 3,300 |" in run("stats", small).stdout
     assert run("card", small).stdout.startswith("---\nannotations_creators:")
     assert run("card", "bionli", "--check").returncode == 0
+
+
+def test_a_card_is_opened_as_a_page(small, tmp_path, monkeypatch):
+    changed, opened = shutil.copytree(small, tmp_path / "a<b"), []
+    card, manifest = changed / "README.md", changed / "manifest.json"
+    text = card.read_text() + "\n<script>alert()</script>\n"
+    card.write_text(text)
+    fields = json.loads(manifest.read_text())
+    fields["files"]["README.md"] = hashlib.sha256(text.encode()).hexdigest()
+    manifest.write_text(json.dumps(fields))
+    monkeypatch.setattr("webbrowser.open", opened.append)
+    done = run("card", changed, "--open", env={**os.environ, "NLIHUB_CACHE": str(tmp_path)})
+    page = tmp_path / "cards" / "a<b.html"
+    assert (done.stdout, opened) == (f"{page}\n", [page.as_uri()]), done.stderr
+    shown = page.read_text()
+    assert "<title>a&lt;b</title>" in shown
+    assert "<table>" in shown
+    assert "&lt;script&gt;alert()" in shown
+    assert "nlihub:begin" not in shown
 
 
 def test_the_card_of_a_changed_folder_is_refused(small, tmp_path):

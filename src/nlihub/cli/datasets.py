@@ -1,5 +1,7 @@
 """Commands on datasets: what there is, building, checking, installing."""
 
+import html
+import re
 import sys
 from dataclasses import asdict, replace
 from pathlib import Path
@@ -9,7 +11,7 @@ from cyclopts import Parameter
 
 from ..builders.core.options import Names
 from ..loaders.errors import UsageError
-from ..loaders.paths import local_path
+from ..loaders.paths import default_cache_dir, local_path
 from .options import Dataset, From, Json, NumProc, Origin, Output, Part, answer, tell
 
 
@@ -82,6 +84,19 @@ def stats_command(
     answer(asdict(found), as_json, lambda: show_survey(version.builder.SPEC, found))
 
 
+_PAGE = """<!doctype html>
+<html lang="en"><head><meta charset="utf-8"><title>{title}</title>
+<meta name="viewport" content="width=device-width">
+<style>
+body {{ max-width: 50rem; margin: 2rem auto; padding: 0 1rem; font: 16px/1.5 sans-serif }}
+table {{ display: block; overflow-x: auto; border-collapse: collapse; font-size: 90% }}
+th, td {{ border: 1px solid #ccc; padding: 0.2rem 0.5rem }}
+pre {{ overflow-x: auto; padding: 0.6rem; background: #f4f4f4 }}
+</style></head><body>
+{body}</body></html>
+"""
+
+
 def card_command(
     name: Dataset,
     /,
@@ -89,6 +104,7 @@ def card_command(
     part: Part = Part(),
     check: bool = False,
     write: bool = False,
+    as_page: Annotated[bool, Parameter(name="--open")] = False,
 ) -> None:
     """Print the card of a dataset with fresh statistics.
 
@@ -101,9 +117,10 @@ def card_command(
         name: Name of a dataset, or folder of a built version.
         check: Check that the packaged card is up to date.
         write: Fill in the card of this checkout of nlihub.
+        as_page: Open the card in the browser.
     """
     from ..builders.core.registry import get_builder
-    from ..builders.versions.card import declared_card
+    from ..builders.versions.card import declared_card, split_card
     from ..builders.versions.open import open_version
     from ..builders.versions.version import MANIFEST
 
@@ -119,7 +136,26 @@ def card_command(
         if is_folder:
             version.require_whole()
         text = (version.folder / "README.md").read_text(encoding="utf-8")
-    print(text, end="")
+    if as_page:
+        _show_page(name, split_card(text)[1])
+    else:
+        print(text, end="")
+
+
+def _show_page(name: str, markdown: str) -> None:
+    """Write a card as a page in the cache, and open it in the browser."""
+    import webbrowser
+
+    from markdown_it import MarkdownIt
+
+    title = local_path(name).name
+    place = default_cache_dir() / "cards" / f"{title}.html"
+    place.parent.mkdir(parents=True, exist_ok=True)
+    shown = re.sub(r"<!-- .* -->\n", "", markdown)  # the marks of the blocks; other HTML is text
+    page = MarkdownIt("commonmark", {"html": False}).enable("table").render(shown)
+    place.write_text(_PAGE.format(title=html.escape(title), body=page), encoding="utf-8")
+    print(place)
+    webbrowser.open(place.as_uri())
 
 
 def _write_card(name: str, part: Part) -> None:

@@ -66,9 +66,9 @@ def build_version(
     """
     spec = builder.SPEC
     target = output / spec.name
-    earlier, keys = find_earlier(target, spec.name), options.keys(spec)
+    earlier, wanted = find_earlier(target, spec.name), options.wanted(spec)
     configs = earlier.configs if earlier else {}
-    lost = [f"{c}/{s}" for c, splits in configs.items() for s in splits if (c, s) not in keys]
+    lost = [f"{c}/{s}" for c in configs for s in configs[c] if s not in wanted.get(c, ())]
     if lost:
         raise OutputError(
             f"{target} also holds {', '.join(lost)}, which would not be rebuilt. Build these "

@@ -222,17 +222,17 @@ def build_command(
         names: Datasets; default all that need no download.
     """
     from .. import building
-    from ..builders.core.registry import describe, list_datasets
+    from ..builders.core.registry import get_builder, list_datasets
 
-    chosen = names or [name for name in list_datasets() if not describe(name)["needs_download"]]
+    chosen = names or [name for name in list_datasets() if get_builder(name).SPEC.offline]
     # Look all of them up first, so that an unknown name is reported before anything is built.
-    takes_folder = {name: describe(name)["needs_download"] for name in chosen}
-    if part.folder is not None and not any(takes_folder.values()):
+    is_offline = {name: get_builder(name).SPEC.offline for name in chosen}
+    if part.folder is not None and all(is_offline.values()):
         raise UsageError("--from: none of these datasets has source files.")
     built: dict[str, str] = {}
     try:
         for name in chosen:
-            its_part = part if takes_folder[name] else replace(part, folder=None)
+            its_part = replace(part, folder=None) if is_offline[name] else part
             folder = building.build(
                 name, output, **vars(its_part), num_proc=num_proc, origin=origin
             )

@@ -198,7 +198,7 @@ class _SplitWriter:
     def __init__(self, stem: Path, form: _Form) -> None:
         self.shards: list[ParquetShard] = []
         self.arrow_bytes = 0
-        self._stem = stem
+        self._stem = self._path = stem  # the path is that of the open file
         self._form = form
         self._waiting: list[pa.Table] = []
         self._file: pq.ParquetWriter | None = None

@@ -172,14 +172,13 @@ def _write_card(name: str, part: Part) -> None:
 def _check_card(name: str, part: Part) -> None:
     from ..builders.versions.packaged_card import check_card
 
-    found = check_card(name, folder=part.folder, splits=part.splits)
-    if found.unchecked:
-        tell(f"--from FOLDER checks {', '.join(found.unchecked)} too.")
-    if found.stale:
-        blocks = ", ".join(found.stale)
-        tell(f"the packaged card of {name} is out of date: {blocks}.")
+    stale, unchecked = check_card(name, folder=part.folder, splits=part.splits)
+    if unchecked:
+        tell(f"--from FOLDER checks {', '.join(unchecked)} too.")
+    if stale:
+        tell(f"the packaged card of {name} is out of date: {', '.join(stale)}.")
         sys.exit(1)
-    scope = " in all that needs no source file" if found.unchecked else ""
+    scope = " in all that needs no source file" if unchecked else ""
     print(f"the packaged card of {name} is up to date{scope}")
 
 

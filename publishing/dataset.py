@@ -9,11 +9,11 @@ import yaml
 
 from ..builders.core.spec import DatasetSpec
 from ..builders.versions.card import (
+    declared_blocks,
     fill_blocks,
     front_matter,
     read_blocks,
     split_card,
-    version_blocks,
 )
 from ..builders.versions.open import PathLike, open_version
 from ..builders.versions.verify import require_verified
@@ -151,7 +151,7 @@ def _stamp(
     spec = version.builder.SPEC
     manifest = replace(version.manifest, version=number, repository=repository.name)
     body = split_card((version.folder / CARD).read_text(encoding="utf-8"))[1]
-    body = fill_blocks(body, read_blocks(body) | version_blocks(spec, manifest))
+    body = fill_blocks(body, read_blocks(body) | declared_blocks(spec, manifest))
     card = f"---\n{front_matter(spec, manifest)}---\n\n{body}"
     kept = {name: sha256 for name, sha256 in manifest.files.items() if name in _KEPT}
     manifest = replace(manifest, files=kept)

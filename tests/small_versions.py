@@ -1,4 +1,4 @@
-"""Versions of a few rows that a test writes by hand."""
+"""Versions of a few rows that a test writes by hand, and the content of any version."""
 
 import pyarrow as pa
 from nlihub.builders.core.base import Batch, NLIBuilder, Rows
@@ -7,6 +7,15 @@ from nlihub.builders.core.schema import encode
 from nlihub.builders.versions.write import build_version
 
 ROW = {"premise": "A.", "hypothesis": "B.", "group": None, "category": None, "source": None}
+
+
+def content(folder, ending=""):
+    """All files of a folder whose names have an ending, by path."""
+    return {
+        path.relative_to(folder).as_posix(): path.read_bytes()
+        for path in sorted(folder.rglob(f"*{ending}"))
+        if path.is_file()
+    }
 
 
 def build_rows(folder, spec, splits):

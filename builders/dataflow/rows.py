@@ -239,7 +239,18 @@ class _Part(RowsPart):
         Raises:
             CorpusError: Two rows have one id.
         """
-        table = self._sorted()
+        batches = []
+        for path in self.runs:
+            with pa.OSFile(str(path)) as file:
+                batches.append(pa.ipc.open_file(file).get_batch(self.number))
+        table = pa.Table.from_batches(batches)
+        batches.clear()
+        order = pc.sort_indices(table, [("order_key", "ascending"), ("id", "ascending")])
+        columns = dict(zip(table.column_names, table.columns, strict=True))
+        del table  # one column is taken after another: hardly more than a copy is in memory
+        for name in columns:
+            columns[name] = columns[name].combine_chunks().take(order)
+        table = pa.table(columns)
         ids = table["id"]
         again = pc.equal(ids.slice(1), ids.slice(0, max(len(ids) - 1, 0)))
         if (row := pc.index(again, True).as_py()) >= 0:
@@ -251,17 +262,3 @@ class _Part(RowsPart):
                 is_there = pc.equal(some[f"in_{config}"], SPLITS.index(split))
                 members[config, split] = is_there.combine_chunks()
             yield Batch(some.select(self.schema.names).cast(self.schema), members)
-
-    def _sorted(self) -> pa.Table:
-        """Read the rows and sort them, column by column: hardly more than a copy is in memory."""
-        batches = []
-        for path in self.runs:
-            with pa.OSFile(str(path)) as file:
-                batches.append(pa.ipc.open_file(file).get_batch(self.number))
-        table = pa.Table.from_batches(batches)
-        batches.clear()
-        order = pc.sort_indices(table, [("order_key", "ascending"), ("id", "ascending")])
-        names = table.column_names
-        columns = dict(zip(names, table.columns, strict=True))
-        del table
-        return pa.table({name: columns.pop(name).combine_chunks().take(order) for name in names})

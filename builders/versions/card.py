@@ -190,32 +190,27 @@ def card_blocks(
     """Return the generated blocks of a card, by name."""
     spec = builder.SPEC
     return {
-        **declared_blocks(spec),
+        **declared_blocks(spec, manifest),
         **builder.construction_blocks(manifest.construction),
-        **version_blocks(spec, manifest),
         "configs": _configs(spec, statistics),
         "statistics": statistics_block(spec, statistics),
         "oddities": _oddities(manifest),
     }
 
 
-def version_blocks(spec: DatasetSpec, manifest: Manifest) -> dict[str, str]:
-    """Return the card's blocks that depend on the number and repository of a version."""
-    return {"usage": _usage(spec, manifest), "provenance": _provenance(spec, manifest)}
-
-
-def declared_blocks(spec: DatasetSpec) -> dict[str, str]:
-    """Return the card's blocks that need no built version, by name."""
-    return {
-        "usage": _usage(spec),
+def declared_blocks(spec: DatasetSpec, manifest: Manifest | None = None) -> dict[str, str]:
+    """Return the card's blocks that need no rows, by name; provenance needs the manifest."""
+    blocks = {
+        "usage": _usage(spec, manifest),
         "columns": _columns(spec),
         "published": _published(spec),
         "citation": f"```bibtex\n{spec.citation}```",
         "about": f"# {spec.pretty_name}\n\n{spec.summary}",
     }
+    return blocks if manifest is None else {**blocks, "provenance": _provenance(spec, manifest)}
 
 
-def _usage(spec: DatasetSpec, manifest: Manifest | None = None) -> str:
+def _usage(spec: DatasetSpec, manifest: Manifest | None) -> str:
     config, name = spec.default_config, spec.name
     split = spec.configs[config].splits[-1]
     if manifest is not None:

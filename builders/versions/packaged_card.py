@@ -1,7 +1,6 @@
 """Check and fill the packaged card of a dataset, in ``dataset_cards``."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from ...loaders.errors import SourceNotFoundError
 from ...loaders.paths import local_path
@@ -12,22 +11,9 @@ from .open import PathLike, open_version
 from .row_tables import measure_statistics, open_rows
 
 
-@dataclass(frozen=True)
-class CardCheck:
-    """What was found when the packaged card of a dataset was checked.
-
-    Attributes:
-        stale: The generated blocks that are out of date, by name.
-        unchecked: Those that are measured, which was not possible without the sources.
-    """
-
-    stale: tuple[str, ...]
-    unchecked: tuple[str, ...]
-
-
 def check_card(
     name: str, *, folder: PathLike | None = None, splits: Sequence[str] = ()
-) -> CardCheck:
+) -> tuple[list[str], list[str]]:
     """Check whether the packaged card of a dataset is up to date.
 
     Args:
@@ -36,13 +22,16 @@ def check_card(
             first; None checks what is declared alone.
         splits: The splits that the card's figures were measured on; empty means all.
 
+    Returns:
+        The generated blocks that are out of date, and those that need the sources.
+
     Raises:
         UnknownNameError: There is no such dataset.
         NLIHubError: The sources are not the pinned ones, or malformed.
     """
     packaged, fresh = _blocks(name, folder, splits)
     stale = [b for b, text in fresh.items() if b in packaged and packaged[b] != text]
-    return CardCheck(tuple(stale), tuple(block for block in packaged if block not in fresh))
+    return stale, [block for block in packaged if block not in fresh]
 
 
 def write_card(

@@ -66,9 +66,9 @@ def build_version(
     """
     spec = builder.SPEC
     target = output / spec.name
-    earlier, keys = find_earlier(target, spec.name), options.keys(spec)
+    earlier, wanted = find_earlier(target, spec.name), options.wanted(spec)
     configs = earlier.configs if earlier else {}
-    lost = [f"{c}/{s}" for c, splits in configs.items() for s in splits if (c, s) not in keys]
+    lost = [f"{c}/{s}" for c in configs for s in configs[c] if s not in wanted.get(c, ())]
     if lost:
         raise OutputError(
             f"{target} also holds {', '.join(lost)}, which would not be rebuilt. Build these "
@@ -198,7 +198,7 @@ class _SplitWriter:
     def __init__(self, stem: Path, form: _Form) -> None:
         self.shards: list[ParquetShard] = []
         self.arrow_bytes = 0
-        self._stem = stem
+        self._stem = self._path = stem  # the path is that of the open file
         self._form = form
         self._waiting: list[pa.Table] = []
         self._file: pq.ParquetWriter | None = None

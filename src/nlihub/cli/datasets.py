@@ -170,14 +170,13 @@ def _write_card(name: str, part: Part) -> None:
 def _check_card(name: str, part: Part) -> None:
     from ..builders.versions.packaged_card import check_card
 
-    found = check_card(name, folder=part.folder, splits=part.splits)
-    if found.unchecked:
-        tell(f"--from FOLDER checks {', '.join(found.unchecked)} too.")
-    if found.stale:
-        blocks = ", ".join(found.stale)
-        tell(f"the packaged card of {name} is out of date: {blocks}.")
+    stale, unchecked = check_card(name, folder=part.folder, splits=part.splits)
+    if unchecked:
+        tell(f"--from FOLDER checks {', '.join(unchecked)} too.")
+    if stale:
+        tell(f"the packaged card of {name} is out of date: {', '.join(stale)}.")
         sys.exit(1)
-    scope = " in all that needs no source file" if found.unchecked else ""
+    scope = " in all that needs no source file" if unchecked else ""
     print(f"the packaged card of {name} is up to date{scope}")
 
 
@@ -220,17 +219,17 @@ def build_command(
         names: Datasets; default all that need no download.
     """
     from .. import building
-    from ..builders.core.registry import describe, list_datasets
+    from ..builders.core.registry import get_builder, list_datasets
 
-    chosen = names or [name for name in list_datasets() if not describe(name)["needs_download"]]
+    chosen = names or [name for name in list_datasets() if get_builder(name).SPEC.offline]
     # Look all of them up first, so that an unknown name is reported before anything is built.
-    takes_folder = {name: describe(name)["needs_download"] for name in chosen}
-    if part.folder is not None and not any(takes_folder.values()):
+    is_offline = {name: get_builder(name).SPEC.offline for name in chosen}
+    if part.folder is not None and all(is_offline.values()):
         raise UsageError("--from: none of these datasets has source files.")
     built: dict[str, str] = {}
     try:
         for name in chosen:
-            its_part = part if takes_folder[name] else replace(part, folder=None)
+            its_part = replace(part, folder=None) if is_offline[name] else part
             folder = building.build(
                 name, output, **vars(its_part), num_proc=num_proc, origin=origin
             )

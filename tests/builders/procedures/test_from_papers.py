@@ -26,6 +26,7 @@ from nlihub.loaders.errors import (
     VerificationError,
 )
 from paper_corpus import PHRASES, make_papers, write_lines
+from small_versions import content
 
 import nlihub
 
@@ -50,11 +51,6 @@ def made(papers, tmp_path_factory):
 @pytest.fixture
 def one_file_a_shard(monkeypatch):
     monkeypatch.setattr(papers_run, "SHARD_BYTES", 1)
-
-
-def content(folder):
-    """All files of a folder."""
-    return {p.relative_to(folder): p.read_bytes() for p in folder.rglob("*") if p.is_file()}
 
 
 def rows_of(folder, config="default"):

@@ -1,4 +1,3 @@
-import hashlib
 import os
 import shutil
 import subprocess
@@ -11,16 +10,9 @@ import pyarrow.parquet as pq
 import pytest
 from nlihub.loaders.atomic_write import whole_file, whole_folder
 from nlihub.loaders.errors import OutputError
+from small_versions import content
 
 import nlihub
-
-
-def contents(folder):
-    return {
-        path.relative_to(folder).as_posix(): hashlib.sha256(path.read_bytes()).hexdigest()
-        for path in folder.rglob("*")
-        if path.is_file()
-    }
 
 
 @pytest.mark.slow
@@ -28,7 +20,7 @@ def test_same_bytes_whatever_the_folder_workers_and_hash_seed(built, tmp_path):
     code = f"import nlihub; nlihub.build('open_spacenli', {str(tmp_path)!r}, num_proc=2)"
     environment = {**os.environ, "PYTHONHASHSEED": "2"}
     subprocess.run([sys.executable, "-c", code], check=True, env=environment)
-    assert contents(tmp_path / "open_spacenli") == contents(built)
+    assert content(tmp_path / "open_spacenli") == content(built)
 
 
 def test_building_again_replaces_and_nothing_is_left_beside(small, tmp_path, fewer_problems):
@@ -36,7 +28,7 @@ def test_building_again_replaces_and_nothing_is_left_beside(small, tmp_path, few
     (tmp_path / ".open_spacenli.partial-old").mkdir()  # what a killed build leaves
     (tmp_path / ".open_spacenli.partial-old.lock").touch()
     nlihub.build("open_spacenli", tmp_path)
-    assert contents(tmp_path / "open_spacenli") == contents(small)
+    assert content(tmp_path / "open_spacenli") == content(small)
     assert [path.name for path in tmp_path.iterdir()] == ["open_spacenli"]
 
 
@@ -71,7 +63,7 @@ def test_two_builds_at_once_end_in_one_whole_version(built, tmp_path):
         environment = {**os.environ, "TMPDIR": str(scratch)}
         processes.append(subprocess.Popen([sys.executable, "-c", code], env=environment))
     assert [process.wait() for process in processes] == [0, 0]
-    assert contents(tmp_path / "open_spacenli") == contents(built)
+    assert content(tmp_path / "open_spacenli") == content(built)
     assert [path.name for path in tmp_path.iterdir()] == ["open_spacenli"]
 
 

@@ -81,7 +81,7 @@ def outline(figures: Mapping[Any, Any], indent: str = "") -> str:
         if isinstance(value, Mapping | list | tuple) and len(value) > _MAX_LISTED:
             lines.append(f"{head}: {len(value):,}; see --json")
         elif isinstance(value, Mapping) and value:
-            lines += [head, outline(value, f"{indent}  ")]
+            lines += [f"{head}:", outline(value, f"{indent}  ")]
         else:
             empty = value is None or value == "" or value == {}
             parts = value if isinstance(value, list | tuple) else [] if empty else [value]

@@ -126,7 +126,7 @@ def test_a_conflict_waits_for_a_decision(version, tmp_path):
     sheets = complete(batch, tmp_path / "back", completed)
     shown = run_command("annotate", "import", batches, *sheets).stdout
     for line in (
-        "  pairs: 0\n  sentences: 0\n  by_person\n    annotator-1: 2\n    annotator-2: 2",
+        "  pairs: 0\n  sentences: 0\n  by_person:\n    annotator-1: 2\n    annotator-2: 2",
         f"key: {first}\n      column: completed_premise",
         f"annotator-2: {texts[first]} In run 2.",
     ):

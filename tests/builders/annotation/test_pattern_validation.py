@@ -318,7 +318,7 @@ def test_the_command_line_leads_through(version, tmp_path):
     (batch,) = read_batches(tmp_path / "b")
     sheets = fill_in(batch, tmp_path / "back", by_habit(5, error=0.1))
     said = run("import", "b", *map(str, sheets))
-    assert re.search(r"  annotator-2\n    mapping\n      definitely false: \w+\n", said)
+    assert re.search(r"  annotator-2:\n    mapping:\n      definitely false: \w+\n", said)
     assert "symmetric_kappa: 0." in said
     assert json.loads(run("review", "b", "--json"))["min_agreement"] == 2 / 3
     said = run("review", "b", "--min-agreement", "1")

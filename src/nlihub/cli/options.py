@@ -93,8 +93,3 @@ def outline(figures: Mapping[Any, Any], indent: str = "") -> str:
 def tell(line: str) -> None:
     """Print a line on stderr, beside the answer."""
     print(f"nlihub: {line}", file=sys.stderr)
-
-
-def plural(number: int, noun: str) -> str:
-    """Return a number with its noun."""
-    return f"{number:,} {noun}{'s' * (number != 1)}"

@@ -569,28 +569,15 @@ def plot_patterns(results: Mapping[str, Mapping[str, Any]]) -> "Figure":
     means = {group: sum(found[group] for found in accuracy.values()) for group in rows}
     order = sorted(rows, key=lambda group: (rows[group], -means[group]))
     values = np.array([[100 * found[group] for found in accuracy.values()] for group in order])
-    return _draw_patterns(values, order, [rows[group] for group in order], list(results))
-
-
-def _draw_patterns(
-    values: np.ndarray, groups: list[Any], categories: list[str], systems: list[str]
-) -> "Figure":
-    """Draw the heat map.
-
-    Args:
-        values: Accuracy in percent, ``(groups, systems)``.
-        groups: Ids of the groups, in the order of the rows.
-        categories: Category of each group, equal ones together.
-        systems: Names of the systems.
-    """
-    row = min(_ROW, max(_THIN_ROW, _ROWS / len(groups)))
-    height = row * len(groups) + 0.075 * max(map(len, systems)) + 0.45
+    systems, categories = list(results), [rows[group] for group in order]
+    row = min(_ROW, max(_THIN_ROW, _ROWS / len(order)))
+    height = row * len(order) + 0.075 * max(map(len, systems)) + 0.45
     with new_figure(3.0 + 0.4 * len(systems), height) as (figure, axes):
-        edges = np.arange(len(groups) + 1) - 0.5, np.arange(len(systems) + 1) - 0.5
+        edges = np.arange(len(order) + 1) - 0.5, np.arange(len(systems) + 1) - 0.5
         # A mesh stays sharp in SVG and PDF, where an image would be blurred.
         drawn = axes.pcolormesh(edges[1], edges[0], values, cmap=shades(), vmin=0, vmax=100)
         drawn.set(edgecolor="face", linewidth=0.2)
-        named = range(0, len(groups), math.ceil(_NAME / row))
+        named = range(0, len(order), math.ceil(_NAME / row))
         for category in dict.fromkeys(categories):
             start, size = categories.index(category), categories.count(category)
             axes.annotate(
@@ -606,11 +593,11 @@ def _draw_patterns(
             if start:
                 axes.axhline(start - 0.5, color="white", lw=2.5)
                 axes.axhline(start - 0.5, color="black", lw=0.8)
-        axes.set_yticks(named, [str(groups[i]) for i in named], fontsize=6)
+        axes.set_yticks(named, [str(order[i]) for i in named], fontsize=6)
         axes.yaxis.tick_right()
         axes.set_xticks(range(len(systems)), systems, fontsize=8, rotation=90)
         axes.xaxis.tick_top()
-        axes.set_ylim(len(groups) - 0.5, -0.5)
+        axes.set_ylim(len(order) - 0.5, -0.5)
         axes.grid(visible=False)
         axes.spines[:].set_visible(False)
         axes.tick_params(length=0, pad=2)

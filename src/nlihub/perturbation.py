@@ -281,19 +281,6 @@ def _list_negatives(
             }
 
 
-def tabulate_perturbed(told: PerturbedFiles) -> list[list[Any]]:
-    """Return the counts of perturbed files as rows of a table; the first is its head."""
-    skipped = Counter(f"{one.unit} skipped: {one.reason}" for one in told.skipped)
-    without = Counter(f"no mechanism: {one.reason}" for one in told.without_mechanism)
-    rows: list[list[Any]] = [["", "number", "negatives"]]
-    rows += [[what, n, ""] for what, n in (skipped + without).most_common()]
-    rows.append(["mechanisms", told.n_mechanisms, ""])
-    for name, n_made in told.made.items():
-        rows.append([f"{name}: made", n_made, told.negatives[name]])
-        rows += [[f"{name}: {reason}", n, ""] for reason, n in told.refused[name].items()]
-    return rows
-
-
 def _open(output: str | Path | IO[bytes], inputs: Sequence[Path], stack: ExitStack) -> IO[bytes]:
     if not isinstance(output, str | Path):
         return output

@@ -201,9 +201,9 @@ def test_dry_run_and_asking(hub, publisher):
     folder = str(publisher.build())
     options = ["publish", folder, "--repo", REPO, "--version", "1.0.0"]
     said = publisher.run(*options, "--dry-run")
-    assert "will be made" in said
-    assert "  + default/train-00000-of-00001.parquet" in said
-    assert re.search(r"\n  \d files of [\d,]+ bytes to send\n", said)
+    assert "newest: none" in said
+    assert re.search(r"\n  added: .*default/train-00000-of-00001.parquet", said)
+    assert re.search(r"\nbytes: \d+\n", said)
     assert f'load_dataset("{REPO}", "default"' in said.partition("README.md:\n")[2]
     assert "nobody to ask" in publisher.run(*options, code=2)
     assert hub.repos == {}
@@ -211,7 +211,7 @@ def test_dry_run_and_asking(hub, publisher):
     card = hub.files(KEY)["README.md"].replace(b"\n## ", b"\n## Thanks\n\n## ", 1)
     commit_by_hand(hub, {"README.md": card})
     said = publisher.publish("2.0.0", "--dry-run", **FIRST)
-    assert "was changed on the Hub, and stays" in said
+    assert "keeps_text_of_the_card: True" in said
     found = json.loads(publisher.publish("2.0.0", "--dry-run", "--json", **FIRST))
     assert found["newest"] == "1.0.0"
     assert {change["level"] for change in found["changes"]} == {"MAJOR", "PATCH"}

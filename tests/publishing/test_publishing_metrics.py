@@ -49,7 +49,7 @@ def test_what_could_not_work_is_not_committed(monkeypatch, name, space, expected
 @pytest.mark.slow
 def test_a_metric_is_published_once(hub, publisher):
     said = publisher.run(*PUBLISH[:-1], "--dry-run")
-    assert "will be made" in said
+    assert "newest: none" in said
     assert hub.repos == {}
     publisher.run(*PUBLISH)
     repo = hub.repos["spaces/someone/consistency"]

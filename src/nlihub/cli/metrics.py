@@ -1,5 +1,6 @@
 """Commands on predictions: scores, pictures, the papers' tables, tasks of harnesses."""
 
+import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,12 +12,10 @@ from cyclopts.validators import Number
 
 from ..builders.core.options import Names, read_by
 from ..loaders.errors import UsageError
-from .options import Dataset, File, From, Input, Json, Labels, answer, plural, tell
+from .options import Dataset, File, From, Input, Json, Labels, answer, outline, tell
 
 if TYPE_CHECKING:
     from ..baselines.evaluation.errors import ErrorsSample
-
-_MAX_KINDS = 12
 
 
 def _parse_numbers(text: str) -> list[float]:
@@ -160,23 +159,9 @@ def score_command(
     for note in found["notes"]:
         tell(f"note: {note}")
     if drawn is not None:
-        _tell_errors(drawn)
+        print(outline(vars(drawn)), file=sys.stderr)
         found["errors"] = drawn.as_json()
     answer(found, as_json, lambda: scores.show_scores(found, per_group=per_group))
-
-
-def _tell_errors(found: "ErrorsSample") -> None:
-    """Say on stderr which errors were drawn, and what to hand out."""
-    if found.n_lacking:
-        tell(f"{plural(found.n_lacking, 'error')} fewer than asked for: these are all there are")
-    if len(found.strata) > _MAX_KINDS:
-        tell(f"balanced over {len(found.strata):,} kinds of errors; see --json")
-    else:
-        for part in found.strata:
-            names = (part.missed_by, "(none)" if part.value == "" else part.value)
-            kind = ", ".join(name for name in names if name) or "errors"
-            tell(f"{kind}: {part.n_drawn:,} of {plural(part.n_errors, 'error')}")
-    tell(f"{plural(found.n_errors, 'error')} to code; hand out {found.sheets} alone")
 
 
 Kind = Literal[

@@ -81,7 +81,7 @@ def outline(figures: Mapping[Any, Any], indent: str = "") -> str:
         if isinstance(value, Mapping | list | tuple) and len(value) > _MAX_LISTED:
             lines.append(f"{head}: {len(value):,}; see --json")
         elif isinstance(value, Mapping) and value:
-            lines += [head, outline(value, f"{indent}  ")]
+            lines += [f"{head}:", outline(value, f"{indent}  ")]
         else:
             empty = value is None or value == "" or value == {}
             parts = value if isinstance(value, list | tuple) else [] if empty else [value]
@@ -93,8 +93,3 @@ def outline(figures: Mapping[Any, Any], indent: str = "") -> str:
 def tell(line: str) -> None:
     """Print a line on stderr, beside the answer."""
     print(f"nlihub: {line}", file=sys.stderr)
-
-
-def plural(number: int, noun: str) -> str:
-    """Return a number with its noun."""
-    return f"{number:,} {noun}{'s' * (number != 1)}"

@@ -10,7 +10,7 @@ from cyclopts import Parameter
 from cyclopts.types import NonNegativeInt
 
 from ..loaders.errors import UsageError
-from .options import Dataset, Input, Json, Part, Repository, Version, answer, plural, tell
+from .options import Dataset, Input, Json, Part, Repository, Version, answer, outline, tell
 
 if TYPE_CHECKING:
     from ..publishing.plan import Plan
@@ -154,10 +154,10 @@ def _carry_out(plan: "Plan", how: Publishing) -> None:
     from ..publishing.plan import CARD
 
     if how.dry_run:
-        shown = [*_plan_as_text(plan), "", f"{CARD}:", "", plan.card_to_be.rstrip()]
+        shown = [_plan_as_text(plan), "", f"{CARD}:", "", plan.card_to_be.rstrip()]
         answer(_plan_as_json(plan), how.as_json, lambda: "\n".join(shown))
         return
-    print("\n".join(_plan_as_text(plan)), file=sys.stderr)
+    print(_plan_as_text(plan), file=sys.stderr)
     if plan.files or plan.tagged is None:
         _ask(f"Publish {plan.repository.name} {plan.number}?", how.yes)
     done = plan.publish(tell)
@@ -205,23 +205,11 @@ def _plan_as_json(plan: "Plan") -> dict[str, Any]:
     }
 
 
-def _plan_as_text(plan: "Plan") -> Iterator[str]:
-    state = "is there" if plan.head is not None else "will be made"
-    newest = f", newest version {plan.newest}" if plan.newest is not None else ""
-    yield f"{plan.repository.name} {plan.number}: the repository {state}{newest}"
-    if plan.tagged is not None:
-        yield f"  {plan.tag} is published already, with the same content; it will be tried out"
-        if plan.files:
-            yield "  the main branch holds something else; it will be put back"
-    for change in plan.changes:
-        yield f"  {change.level.name:6} {change.what}"
-    marks = (("+", plan.files.added), ("~", plan.files.changed), ("-", plan.files.removed))
-    for mark, paths in marks:
-        yield from (f"  {mark} {path}" for path in paths)
-    if plan.files:
-        yield f"  {plural(len(plan.files.sent), 'file')} of {plan.n_bytes:,} bytes to send"
-    if plan.keeps_text:
-        yield "  the card's text was changed on the Hub, and stays; its blocks are renewed"
+def _plan_as_text(plan: "Plan") -> str:
+    figures = _plan_as_json(plan)
+    del figures["card"]
+    changes = [f"{change.level.name} {change.what}" for change in plan.changes]
+    return outline(figures | {"changes": changes})
 
 
 def _summary_as_json(found: "PublishingSummary") -> dict[str, Any]:
@@ -249,7 +237,7 @@ def _summary_as_text(found: "PublishingSummary") -> Iterator[str]:
             state = "was there" if done.was_there else "published"
             yield f"{state}  {outcome.kind} {outcome.name} {done.version}: {done.use}"
         elif outcome.plan is not None:
-            yield from _plan_as_text(outcome.plan)
+            yield _plan_as_text(outcome.plan)
     if found.collection is not None:
         yield f"collection: {found.collection}"
     if found.problem:

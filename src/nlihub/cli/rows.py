@@ -1,6 +1,7 @@
 """Commands that make rows alone: perturbed conclusions, samples of pattern banks."""
 
 import sys
+from collections import Counter
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Annotated, Literal
@@ -63,8 +64,7 @@ def perturb_command(
         antonyms: JSON file of antonyms for LPR, in the format of antonyms.json.
     """
     from ..builders.dataflow.report import show_entries
-    from ..metrics.rows import show_rows_as_text
-    from ..perturbation import perturb_files, tabulate_perturbed
+    from ..perturbation import perturb_files
 
     if as_json and output is None:
         raise UsageError("--json needs --output: stdout has the negatives.")
@@ -80,7 +80,9 @@ def perturb_command(
     )
     for line in show_entries(map(asdict, done.left_out), len(done.left_out), "skipped "):
         tell(line)
-    print(show_rows_as_text(tabulate_perturbed(done)), file=sys.stderr)
+    counts = {**vars(done), "left_out": dict(Counter(one.reason for one in done.left_out))}
+    del counts["skipped"], counts["without_mechanism"]
+    print(outline(counts), file=sys.stderr)
     if output is not None:
         n = sum(done.negatives.values())
         text = f"{output}: {n:,} negatives of {done.n_mechanisms:,} mechanisms"

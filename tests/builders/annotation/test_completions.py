@@ -61,7 +61,7 @@ def test_completed_sentences_are_in_the_version(version, tmp_path):
     shown = run_command(
         "annotate", "import", batches, *complete(batch, tmp_path / "back", completed)
     ).stdout
-    assert f"conflicts\n  {first}\n    completed_premise\n      annotator-1: {whole}" in shown
+    assert f"conflicts:\n  {first}:\n    completed_premise:\n      annotator-1: {whole}" in shown
     with pytest.raises(CorpusError, match=rf"sentences of {first} differently"):
         nlihub.annotation.build(version, batches, tmp_path / "gold")
     # Then the two agree.

@@ -194,7 +194,7 @@ def test_the_command_line_leads_through(version, tmp_path):
     )
     said = run("import", "b", *answers)
     verdict = "    n_pairs: 20\n    as_expected: 20 of 20 (100.0 %)\n    interval: 0.839, 1.000\n"
-    assert f"  GEN\n{verdict}" in said
-    assert "controls\n  n_pairs: 2\n  as_expected: 2 of 2" in said
+    assert f"  GEN:\n{verdict}" in said
+    assert "controls:\n  n_pairs: 2\n  as_expected: 2 of 2" in said
     assert "  kappa: 1.000\n  n_for_kappa: 42\n" in said
     assert '"kappa": 1.0' in run("review", "b", "--json")

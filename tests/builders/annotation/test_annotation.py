@@ -9,7 +9,7 @@ from collections import Counter
 from dataclasses import replace
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from nlihub.builders.annotation.agreement import (
     KEPT,
@@ -63,8 +63,9 @@ def problems(error):
 # -------------------------------------------------------------------------------------- sheets
 
 
-@settings(deadline=None)
+@settings(max_examples=50, deadline=None)
 @given(st.lists(st.tuples(st.text(), st.text()), max_size=5))
+@example([("'a", "''=b"), (" 'a", "=b")])
 def test_sheets_come_back_exactly(tmp_path_factory, rows):
     path = tmp_path_factory.mktemp("sheets") / "a.csv"
     write_sheet(path, ("a", "b"), rows)

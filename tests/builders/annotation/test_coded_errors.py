@@ -18,7 +18,7 @@ from nlihub.loaders.errors import AnnotationError
 SCHEME = {
     "abbreviation": "A name is abbreviated.",
     "entity similarity": "Two names are alike.",
-    "mechanism mix up": "There are two mechanisms.",
+    "Mechanism mix up": "There are two mechanisms.",
 }
 QUESTION = replace(ERROR, labels=SCHEME)
 ORIGIN = {"dataset": {"name": "x"}, "systems": ["a.csv"], "by": "label", "seed": 3}

@@ -33,7 +33,7 @@ from nlihub.builders.procedures.abstracts.generate.generate import (
     write_output,
 )
 from nlihub.builders.procedures.abstracts.mechanisms.mechanism import Mention
-from nlihub.builders.procedures.abstracts.perturb.entities import SwapNames
+from nlihub.builders.procedures.abstracts.perturb.entities import NO_TYPE, SwapNames
 from nlihub.builders.procedures.abstracts.perturb.strategy import (
     SAME_AS_POSITIVE,
     Choices,
@@ -142,6 +142,15 @@ def test_training_learns_and_counts_what_is_cut_and_left_out(capsys):
         train_generator(model, tokenizer, [("a", "b " * 300)], SETTINGS)
 
 
+def test_a_model_learns_from_the_other_folds_alone(monkeypatch):
+    learned = []
+    monkeypatch.setattr(folds, "train_generator", lambda _, __, pairs, *more: learned.append(pairs))
+    for fold in range(2):
+        fit_fold(fold, SMALL, SETTINGS)
+        others = [one for one in SMALL if fold_of(one.pmid, 2, 0) != fold]
+        assert learned[fold] == [(write_input(one), write_output(one)) for one in others] != []
+
+
 @pytest.mark.slow
 def test_a_fold_is_trained_once_for_the_same_mechanisms_and_settings(tmp_path):
     quick, told = replace(SETTINGS, n_epochs=2), []
@@ -172,14 +181,22 @@ def generate(monkeypatch):
     )
 
     def run(texts, **options):
-        def answer(generator, kind, asked, settings):
-            a, b = mechanism.names
+        def answer(fold, kind, asked, settings):
+            assert {fold_of(one.pmid, settings.n_folds, settings.seed) for one, _ in asked} <= {
+                fold
+            }
             text = texts.get(kind)
-            return [text and read_output(text.format(a=a, b=b, x=x, y=y)) for _, (x, y) in asked]
+            return [
+                text and read_output(text.format(a=one.regulator, b=one.regulated, x=x, y=y))
+                for one, (x, y) in asked
+            ]
 
         monkeypatch.setattr(folds, "ask", answer)
-        monkeypatch.setattr(folds, "fit_fold", lambda *_: None)
-        [outcome] = ModelWriter(**options).write([mechanism])
+        monkeypatch.setattr(folds, "fit_fold", lambda fold, *_: fold)
+        # What cannot be asked about the first is in the way of no other.
+        untyped = replace(mechanism, regulator_type=None, regulated_type=None)
+        first, outcome = ModelWriter(**options).write([untyped, mechanism])
+        assert first["GEN-ND-SRE"] == NoNegative(NO_TYPE)
         return {
             k: o.reason if isinstance(o, NoNegative) else o
             for k, o in outcome.items()

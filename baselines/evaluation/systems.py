@@ -26,6 +26,7 @@ from ...metrics.inputs.labels import list_names
 from ...metrics.scores import (
     Thresholds,
     class_ratios,
+    distinct_rows,
     group_ratios,
     joint_counts,
     ratio,
@@ -34,6 +35,9 @@ from ...metrics.scores import (
 from .gold import GoldRows
 from .scoring import THRESHOLDS
 from .system_table import SystemScore, SystemTable
+
+#: Below this many combinations of answers, rows are told apart by one number.
+_MAX_COMBINATIONS = 1 << 62
 
 
 def compare(
@@ -155,13 +159,13 @@ class _Rows:
         values: dict[str, dict[str, list[float]]] = {}
         intervals = {}
         for name, runs in self.systems.items():
-            measured = self._measure(rows, runs)
+            [measured], counts = self._measure(rows, [runs])
             values[name] = {
-                score: [_value(run[score]) for run in measured] for score in measured[0]
+                score: [_value(run[score], counts) for run in measured] for score in measured[0]
             }
             unit = "rows" if self.groups is None else "groups"
             mean = {score: _mean([run[score] for run in measured]) for score in measured[0]}
-            found = confidence_intervals(mean, self.inference, unit)
+            found = confidence_intervals(mean, self.inference, unit, counts)
             intervals[name] = found["confidence_intervals"]
             if "note" in found:
                 note = found["note"] if by is None else f"{by} {part}: {found['note']}"
@@ -201,28 +205,53 @@ class _Rows:
         found: dict[tuple[str, str], Any] = {}
         for winner in dict.fromkeys(best.values()):
             scores = [score for score, name in best.items() if name == winner]
-            theirs = self._measure(rows, self.systems[winner])
             for name in self.systems:
                 if name != winner:
-                    ours = self._measure(rows, self.systems[name])
+                    measured, counts = self._measure(
+                        rows, [self.systems[name], self.systems[winner]]
+                    )
                     pairs = {
-                        score: _pair([run[score] for run in ours], [run[score] for run in theirs])
+                        score: _pair(*([run[score] for run in runs] for runs in measured))
                         for score in scores
                     }
                     both = [{s: pair[which] for s, pair in pairs.items()} for which in (0, 1)]
-                    compared = compare_systems(both, self.inference)["comparison"]
+                    compared = compare_systems(both, self.inference, counts=counts)["comparison"]
                     found |= {(score, name): test for score, test in compared.items()}
         return found
 
-    def _measure(self, rows: np.ndarray, runs: Sequence[np.ndarray]) -> list[dict[str, Ratio]]:
-        """Return the scores of each run by name, as ratios over units."""
-        gold, n_labels = self.gold[rows], len(self.labels)
-        units = np.arange(len(rows))
+    def _measure(
+        self, rows: np.ndarray, systems: Sequence[Sequence[np.ndarray]]
+    ) -> tuple[list[list[dict[str, Ratio]]], np.ndarray | None]:
+        """Return the scores of each run of some systems as ratios over units.
+
+        Returns:
+            The scores of each run of each system by name, and the number of equal units in each
+            row of the ratios; None means one each.
+        """
+        gold, counts = self.gold[rows], None
+        systems = [[codes[rows] for codes in runs] for runs in systems]
+        n_labels, bound = len(self.labels), len(self.labels) + 1
+        n_runs = sum(map(len, systems))
         if self.groups is not None:
             units = np.unique(self.groups[rows], return_inverse=True)[1].reshape(-1)
-        of_gold = (units, int(units.max()) + 1), (gold, n_labels)
-        tables = (joint_counts(*of_gold, (codes[rows], n_labels + 1)) for codes in runs)
-        return [self._ratios(table) for table in tables]
+        else:
+            if bound ** (n_runs + 1) < _MAX_COMBINATIONS:  # rows with the same answers are one unit
+                answers = [gold, *(codes for runs in systems for codes in runs)]
+                (gold, *distinct), counts = distinct_rows(answers, bound)
+                ends = np.cumsum([len(runs) for runs in systems])[:-1].tolist()
+                systems = [
+                    distinct[start:end]
+                    for start, end in zip([0, *ends], [*ends, n_runs], strict=True)
+                ]
+            units = np.arange(len(gold))
+        n_units = int(units.max()) + 1
+        return [
+            [
+                self._ratios(joint_counts((units, n_units), (gold, n_labels), (codes, bound)))
+                for codes in runs
+            ]
+            for runs in systems
+        ], counts
 
     def _ratios(self, table: np.ndarray) -> dict[str, Ratio]:
         """Return the scores by name.
@@ -280,8 +309,9 @@ def _pair(runs: Sequence[Ratio], others: Sequence[Ratio]) -> tuple[Ratio, Ratio]
     return _side_by_side([run for run, _ in pairs]), _side_by_side([run for _, run in pairs])
 
 
-def _value(found: Ratio) -> float:
-    return float(ratio(found.numerators.sum(axis=0), found.denominators.sum(axis=0)).mean())
+def _value(found: Ratio, counts: np.ndarray | None) -> float:
+    weights = np.ones(len(found.numerators)) if counts is None else counts
+    return float(ratio(weights @ found.numerators, weights @ found.denominators).mean())
 
 
 def _correct(scores: Sequence[SystemScore], alpha: float) -> list[SystemScore]:

@@ -185,7 +185,7 @@ def read_coding_scheme(path: Path) -> dict[str, str]:
             defects.append(Defect(str(path), line, "", problem))
         codes[code] = description
     if not defects and len(codes) < 2:
-        defects.append(Defect(str(path), 0, "", f"{len(codes)} codes; expected two or more"))
+        defects.append(Defect(str(path), 0, "", f"the codes are {[*codes]}; expected two or more"))
     if defects:
         advice = "Give a CSV file with a code and its description in each row, two or more."
         raise AnnotationError(defects, advice)

@@ -59,7 +59,7 @@ def test_a_coding_scheme_is_read_in_its_order(tmp_path):
 @pytest.mark.parametrize(
     ("content", "problem"),
     [
-        ("code,description\na,b\n", "1 codes; expected two or more"),
+        ("code,description\na,b\n", "the codes are ['a']; expected two or more"),
         ("code,text\na,b\n", ":1: no column description"),
         ("code,description\na,b\nA,c\n", ":3: the code 'A' occurs twice"),
         ("code,description\na,b\n,c\n", ":3: no code; expected both"),

@@ -289,6 +289,8 @@ class _TeiReader(_ProseReader):
         return element.tag == "quote"
 
     def render(self, element: Element, before: Sequence[str]) -> str | None:
+        if element.tag == "lb":
+            return " "
         if element.tag != "ref" or element.get("type") not in ("bibr", "foot"):
             return None
         if not self.MARK.fullmatch(_plain_text(element, self.LEFT_OUT)):

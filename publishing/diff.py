@@ -90,6 +90,9 @@ class VersionDiff:
     splits: NameChanges
     rows: Mapping[str, Mapping[str, SplitDiff]]
 
+    def __str__(self) -> str:
+        return show_diff(self)
+
 
 def diff(old: str, new: str) -> VersionDiff:
     """Compare two versions row by row: added, removed, relabelled, edited, moved.

@@ -543,6 +543,18 @@ class VerificationReport:
         """Whether every check passed."""
         return all(outcome.passed for outcome in self.outcomes)
 
+    def __str__(self) -> str:
+        lines = []
+        for outcome in self.outcomes:
+            if outcome.ran:
+                passed = "note" if outcome.findings else "ok"
+                mark = "FAILED" if not outcome.passed else passed if outcome.applies else "n/a"
+                lines.append(f"{mark:8} {outcome.check}")
+                lines += [f"         {finding}" for finding in outcome.findings]
+        if not_run := [outcome.check for outcome in self.outcomes if not outcome.ran]:
+            lines.append(f"not run  {len(not_run)} checks that need what failed")
+        return "\n".join(lines)
+
 
 def verify_version(folder: Path, sources: BuildOptions | None = None) -> VerificationReport:
     """Run every check on the built version in a folder; one that fails raises nothing.

@@ -218,7 +218,7 @@ class TestBuild:
         assert "120 problems of 10 patterns" in shown["tutorial-1-patterns"].read_text()
         assert "1c gold differs" in shown["tutorial-2-check"].read_text()
         assert "data:image/png" in shown["tutorial-3-compare"].read_text()
-        assert "test 12 added 0 removed 0 edited" in shown["tutorial-4-publish"].read_text()
+        assert "108 -&gt; 120 rows" in shown["tutorial-4-publish"].read_text()
         # A broken link, anchor or reference is an error.
         for broken in ("[a](gone.md)", "[a](index.md#gone)", "[a][nlihub.gone]"):
             (tmp_path / "docs" / "pages" / "changelog.md").write_text(f"# Changelog\n\n{broken}\n")

@@ -256,20 +256,7 @@ def verify_command(
     from .. import building
 
     report = building.verify(folder, against_sources=against_sources, sources=sources)
-
-    def text() -> str:
-        lines = []
-        for outcome in report.outcomes:
-            if outcome.ran:
-                passed = "note" if outcome.findings else "ok"
-                mark = "FAILED" if not outcome.passed else passed if outcome.applies else "n/a"
-                lines.append(f"{mark:8} {outcome.check}")
-                lines += [f"         {finding}" for finding in outcome.findings]
-        if not_run := [outcome.check for outcome in report.outcomes if not outcome.ran]:
-            lines.append(f"not run  {len(not_run)} checks that need what failed")
-        return "\n".join(lines)
-
-    answer({**asdict(report), "passed": report.passed}, as_json, text)
+    answer({**asdict(report), "passed": report.passed}, as_json, lambda: str(report))
     if not report.passed:
         sys.exit(1)
 

@@ -21,8 +21,8 @@ TEI = """<?xml version="1.0" encoding="UTF-8"?>
 target="#b0">(Hen et al., 2001)</ref> is red. <ref type="foot" target="#foot_0">1</ref> A hen is \
 seen in <ref type="figure" target="#fig_0">Figure 3</ref> as in [<ref type="bibr">4</ref>, \
 <ref type="bibr">5</ref>] <ref type="bibr">7,</ref> .<note place="foot" n="1">Not all.</note></p>\
-<p>Its speed is </p><formula xml:id="formula_0">v = s / t<label>(1)</label></formula><p>where s is<lb/>\
-the way. Then it rests.</p><formula xml:id="formula_1">a = b</formula><p>Hens differ.</p>\
+<p>Its speed is </p><formula xml:id="formula_0">v = s / t<label>(1)</label></formula><p>where s \
+is<lb/>the way. Then it rests.</p><formula xml:id="formula_1">a = b</formula><p>Hens differ.</p>\
 <figure><head>Figure 3</head><figDesc>A fox.</figDesc></figure></div>
 <div xmlns="http://www.tei-c.org/ns/1.0"><head n="2">Method</head><p>We take:<list><item>One fox.\
 </item><item>Two hens.</item></list>and no geese.</p></div>

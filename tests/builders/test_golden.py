@@ -35,7 +35,7 @@ CONSTRUCTIONS = {
     ),
     "papers with quotas": (
         *("papers", "papers_of_two_domains.jsonl", *PAPERS, "--per-class", "test=8"),
-        *("--neutral-distance", "5", "--neutral-overlap", "0.4", "--seed", "3"),
+        *("--neutral-distance", "5", "--seed", "3"),
     ),
     "abstracts": ("abstracts", "abstracts.pubtator"),
     "abstracts of pairs": (

@@ -56,14 +56,8 @@ def _list_rules(construction: Mapping[str, Any]) -> Iterator[str]:
     """Yield a paragraph for each rule; versions that do not name one were made by the papers'."""
     yield _RANDOM_SENTENCES[construction.get("random_sentences", "mscinli")]
     distance = construction.get("neutral_distance", 2)
-    overlap = construction.get("neutral_overlap", 1)
     if distance > 2:
         yield f"The two sentences of a neutral pair stand at least {distance} sentences apart."
-    if overlap < 1:
-        yield (
-            f"The two sentences of a neutral pair have at most {overlap:.0%} of the content words\n"
-            "of the one with fewer in common."
-        )
     yield _LONGER_PHRASES[construction.get("longer_phrases", "keep")]
 
 

@@ -8,7 +8,6 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
 from itertools import compress
 
 import numpy as np
@@ -46,9 +45,6 @@ SAME_SENTENCE = "it is one sentence twice"
 _BLOCK_SENTENCES = 60_000
 _MAX_DRAWS = 64
 _BOTH, _FIRST, _SECOND = range(len(APPROACHES))
-_CONTENT_WORD = re.compile(r"[^\W\d_]{4,}")
-#: Words in a larger share of a paper's sentences say little about any one of them.
-_MAX_SHARE = 0.1
 _BLANKS = " \t\n\u00a0\u2009\u202f"
 _BROKEN_OPENING = r"^(?:\w+ ){0,3}\w+- [a-z]"
 #: What may stand before a phrase.
@@ -225,7 +221,7 @@ def _pair_up(block: _Block, recipe: PapersRecipe) -> PairBlock:
     paper = paper_of[pairs.second]
     # How- ever, on the oth- er hand: a phrase may be among broken words.
     may_open = block.flag(second) | match(pa.array(block.sentences), _BROKEN_OPENING)
-    is_fit = _neutral_rule(block.sentences, paper_of, may_open, recipe)
+    is_fit = _neutral_rule(block.sentences, may_open, recipe)
     first, second, approach, is_found = _draw_neutral(
         pairs.second, starts[paper], n_sentences[paper], keys[paper], is_fit
     )
@@ -380,55 +376,23 @@ def _draw_neutral(
     return sides[0], sides[1], approach, is_found
 
 
-def _neutral_rule(
-    sentences: Sequence[str], paper: Numbers, is_opening: Flags, recipe: PapersRecipe
-) -> IsFit:
+def _neutral_rule(sentences: Sequence[str], is_opening: Flags, recipe: PapersRecipe) -> IsFit:
     """Return the rule that tells which neutral pairs are fit.
 
     Args:
         sentences: n sentences.
-        paper: n numbers of their papers, ascending.
         is_opening: Whether each of n may open with a linking phrase; no random sentence may.
-        recipe: Has the distance, the overlap, and whether random sentences may contain phrases.
+        recipe: Has the distance, and whether random sentences may contain phrases.
     """
     contains = np.zeros(len(sentences), bool)
     if recipe.random_sentences == "scinli":
         contains = match(pa.array(sentences), recipe.phrases.anywhere)
-
-    @cache
-    def content_words(number: int) -> Sequence[frozenset[str]]:
-        begin, end = np.searchsorted(paper, (number, number + 1))
-        return _content_words(sentences[begin:end])
-
-    def share(one: int, other: int) -> float:
-        begin = int(np.searchsorted(paper, paper[one]))
-        words = content_words(int(paper[one]))
-        a, b = words[one - begin], words[other - begin]
-        return len(a & b) / max(min(len(a), len(b)), 1)
 
     def is_fit(first: Numbers, second: Numbers, approach: Numbers) -> Flags:
         fit: Flags = np.abs(first - second) >= recipe.neutral_distance
         fit &= ~((approach != _SECOND) & is_opening[first])
         fit &= ~((approach != _FIRST) & is_opening[second])
         fit &= ~((approach == _BOTH) & (contains[first] | contains[second]))
-        if recipe.neutral_overlap < 1:
-            for n in np.flatnonzero(fit).tolist():
-                fit[n] = share(int(first[n]), int(second[n])) <= recipe.neutral_overlap
         return fit
 
     return is_fit
-
-
-def _content_words(sentences: Sequence[str]) -> Sequence[frozenset[str]]:
-    """Return the content words of each sentence of a paper.
-
-    A content word has four letters or more and stands in at most a tenth of the sentences, so no
-    list of a language's function words is needed. Case and a plural s do not count.
-    """
-    words = [
-        {word.removesuffix("s") for word in _CONTENT_WORD.findall(sentence.lower())}
-        for sentence in sentences
-    ]
-    counts = Counter(word for own in words for word in own)
-    most = max(1, _MAX_SHARE * len(words))
-    return [frozenset(word for word in own if counts[word] <= most) for own in words]

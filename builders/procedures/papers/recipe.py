@@ -166,9 +166,6 @@ class PapersRecipe(Recipe):
     neutral_distance: Annotated[int, _PAIRS] = NEUTRAL_DISTANCE
     """Minimum distance between the two sentences of a neutral pair, in sentences; the papers only
     exclude neighbours."""
-    neutral_overlap: Annotated[float, _PAIRS] = 1.0
-    """Maximum share of content words, from 0 to 1, that the sentences of a neutral pair may have in
-    common; by default, no limit."""
     train_years: Annotated[PerDomain[Years] | None, SPLITTING, read_by(parse_years, "A-B,...")] = (
         None
     )
@@ -204,8 +201,6 @@ class PapersRecipe(Recipe):
             raise UsageError(
                 f"neutral_distance is {self.neutral_distance}; expected {NEUTRAL_DISTANCE} or more."
             )
-        if not 0 <= self.neutral_overlap <= 1:
-            raise UsageError(f"neutral_overlap is {self.neutral_overlap}; expected 0 to 1.")
         for split, number in self.per_class.items():
             if split not in self.splitting.splits or number < 1:
                 raise UsageError(
@@ -245,7 +240,7 @@ class PapersRecipe(Recipe):
         splitter = f"{self.split_sentences.__module__}.{self.split_sentences.__qualname__}"
         if self.split_sentences is split_sentences:
             splitter = f"nupunkt {installed_version('nupunkt')} with the rules of nlihub"
-        options = (*_CHOICES, "neutral_distance", "neutral_overlap", "seed")
+        options = (*_CHOICES, "neutral_distance", "seed")
         return {
             "labels": dict(self.phrases.labels),
             "neutral": self.phrases.neutral,

@@ -118,7 +118,6 @@ def run(
             "random_sentences": recipe.random_sentences,
             "longer_phrases": recipe.longer_phrases,
             "neutral_distance": recipe.neutral_distance,
-            "neutral_overlap": recipe.neutral_overlap,
             "papers": papers,
             "pairs": _count_pairs(phrases.categories, database),
         }

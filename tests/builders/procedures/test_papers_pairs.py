@@ -218,20 +218,6 @@ class TestNeutralPairs:
         )
         assert min(plain) < 12 <= min(apart)
 
-    def test_sentences_may_have_to_be_of_other_words(self):
-        rng = random.Random(3)
-        topics = [[f"{word}{topic * 3}" for word in "abcdefghij"] for topic in "qrstuvwxyz"]
-        texts = [f"The {' '.join(rng.sample(topics[n % 10], 6))}." for n in range(90)]
-        texts[45] = f"However, {texts[45]}"
-        papers = [paper_of(texts, key=f"p{n}") for n in range(40)]
-
-        def overlaps(rules):
-            pairs = (pair for pair in all_pairs(*papers, rules=rules) if pair[0] in APPROACHES)
-            return [len({*one.lower().split()} & {*two.lower().split()}) for _, one, two in pairs]
-
-        assert max(overlaps(PAIR_RULES)) > 3
-        assert max(overlaps(PapersRecipe(neutral_overlap=0))) == 1  # the article
-
     def test_by_the_rule_of_scinli_two_random_sentences_contain_no_phrase(self):
         draw = random.Random(2)
         texts = [

@@ -18,8 +18,8 @@ from pathlib import Path
 from typing import Any
 
 from nlihub.builders.procedures.abstracts.mechanisms.mechanism import Mechanism
+from nlihub.builders.procedures.abstracts.perturb.denials import find_denials
 from nlihub.builders.procedures.abstracts.perturb.names import find_name, locate_entities
-from nlihub.builders.procedures.abstracts.perturb.strategy import find_denials
 
 Span = tuple[int, int]
 _MODIFIERS = {"NEGATED_EXISTENCE", "POSSIBLE_EXISTENCE", "HYPOTHETICAL"}

@@ -33,15 +33,15 @@ from nlihub.builders.core.sql import open_database
 from nlihub.builders.core.workers import map_in_order
 from nlihub.builders.dataflow.rows import ROWS, OrderedRows, encode_rows, rows_schema
 from nlihub.builders.dataflow.work import Engine, Shard, Work
-from nlihub.builders.procedures.papers.declaration import PapersDeclaration
-from nlihub.builders.procedures.papers.read import PAIRS, PAPERS, SCHEMAS
-from nlihub.builders.procedures.papers.recipe import LinkingPhrases
-from nlihub.builders.procedures.papers.run import (
+from nlihub.builders.procedures.papers.choose import (
     PAIR_STATEMENTS,
     PAPER_STATEMENTS,
     balance_statement,
     class_sizes,
 )
+from nlihub.builders.procedures.papers.declaration import PapersDeclaration
+from nlihub.builders.procedures.papers.read import PAIRS, PAPERS, SCHEMAS
+from nlihub.builders.procedures.papers.recipe import LinkingPhrases
 from nlihub.builders.procedures.procedure import About
 from nlihub.builders.procedures.splits import ByRatio
 

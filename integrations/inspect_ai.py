@@ -28,7 +28,7 @@ from inspect_ai.scorer import (
 from inspect_ai.solver import TaskState, generate
 
 from ..builders.core.registry import builders, get_builder
-from .scores import THRESHOLDS, JudgedRow, compute_scores
+from .scores import HARNESS_THRESHOLDS, JudgedRow, compute_scores
 from .tasks import MAX_NEW_TOKENS, NLITask, get_task
 
 #: What a sample carries of its row.
@@ -136,7 +136,7 @@ def _register(dataset: str) -> Any:
         form: str = "p1",
         shots: bool = False,
         data: str | None = None,
-        thresholds: list[float] | float = list(THRESHOLDS),  # noqa: B006
+        thresholds: list[float] | float = list(HARNESS_THRESHOLDS),  # noqa: B006
     ) -> Task:
         """Make the task of a dataset.
 

@@ -11,7 +11,7 @@ from ..metrics.functional import MetricInputError, consistency, nli_report, patt
 
 _LOGGER = logging.getLogger(__name__)
 #: Thresholds of pattern accuracy. Source: SpaceNLI, Table 5.
-THRESHOLDS = (0.95, 1.0)
+HARNESS_THRESHOLDS = (0.95, 1.0)
 _FUNCTIONS: Mapping[str, Callable[..., Mapping[str, Any]]] = {
     "nli_report": nli_report,
     "pattern_accuracy": pattern_accuracy,
@@ -31,7 +31,7 @@ class JudgedRow(NamedTuple):
     group: str | None
 
 
-def score_names(spec: DatasetSpec, thresholds: Sequence[float] = THRESHOLDS) -> list[str]:
+def score_names(spec: DatasetSpec, thresholds: Sequence[float] = HARNESS_THRESHOLDS) -> list[str]:
     """Return the names of the scores of a dataset's tasks, the main one first.
 
     Args:
@@ -43,7 +43,7 @@ def score_names(spec: DatasetSpec, thresholds: Sequence[float] = THRESHOLDS) -> 
 
 
 def compute_scores(
-    spec: DatasetSpec, rows: Sequence[JudgedRow], thresholds: Sequence[float] = THRESHOLDS
+    spec: DatasetSpec, rows: Sequence[JudgedRow], thresholds: Sequence[float] = HARNESS_THRESHOLDS
 ) -> Mapping[str, float]:
     """Compute the scores of a dataset's tasks; never fail, since a run of hours hangs on it.
 

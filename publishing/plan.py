@@ -16,7 +16,7 @@ CARD = "README.md"
 #: Files that the Hub itself puts into a new repository.
 OF_NEW_REPOSITORIES = {".gitattributes", CARD}
 #: The endings of files that nobody changes by hand.
-_DATA = (".parquet", ".py", ".txt")
+_NOT_EDITED_BY_HAND = (".parquet", ".py", ".txt")
 
 
 @dataclass(frozen=True)
@@ -166,7 +166,7 @@ class RepositoryState:
         check_number(self.number, self.published, changes)
         files = compare_files(contents, self.there, listed)
         if self.number in self.published:
-            is_damaged = any(path.endswith(_DATA) for path in files.sent)
+            is_damaged = any(path.endswith(_NOT_EDITED_BY_HAND) for path in files.sent)
             if self.number != self.newest or not is_damaged:
                 files = FileChanges()
         return Plan(

@@ -2,7 +2,7 @@
 
 import numpy as np
 from nlihub.builders.core.schema import SPLITS
-from nlihub.builders.procedures.papers.run import SAME_ID, SAME_PAPER, SAME_TEXT
+from nlihub.builders.procedures.papers.choose import SAME_ID, SAME_PAPER, SAME_TEXT
 
 
 def doubled_papers(papers):

@@ -20,7 +20,7 @@ from .gold import GoldRows
 from .predictions import has_probabilities
 
 #: SpaceNLI, Table 5; BioNLI, Figure 2, from 50 % in steps of 10.
-THRESHOLDS = {
+DEFAULT_THRESHOLDS = {
     "pattern_accuracy": [0.5, 0.67, 0.9, 0.95, 1.0],
     "consistency": [0.5, 0.6, 0.7, 0.8, 0.9, 1.0],
 }
@@ -104,7 +104,7 @@ def score_predictions(
                         **found, references=rows["label"], **groups, **shared
                     )
             else:
-                levels: Any = THRESHOLDS[metric] if thresholds is None else thresholds
+                levels: Any = DEFAULT_THRESHOLDS[metric] if thresholds is None else thresholds
                 results[metric] = _FUNCTIONS[metric](
                     **judged,
                     groups=rows["group"],

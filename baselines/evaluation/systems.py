@@ -33,7 +33,7 @@ from ...metrics.scores import (
     read_thresholds,
 )
 from .gold import GoldRows
-from .scoring import THRESHOLDS
+from .scoring import DEFAULT_THRESHOLDS
 from .system_table import SystemScore, SystemTable
 
 #: Below this many combinations of answers, rows are told apart by one number.
@@ -75,7 +75,7 @@ def compare(
     inference = read_inference(**inference_options, problems=problems)
     levels = {
         metric: read_thresholds(default if thresholds is None else thresholds, problems)
-        for metric, default in THRESHOLDS.items()
+        for metric, default in DEFAULT_THRESHOLDS.items()
         if metric in gold.metrics
     }
     names = pa.array(gold.labels).take(gold.rows["label"].combine_chunks())

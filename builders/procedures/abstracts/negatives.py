@@ -104,13 +104,13 @@ class ChosenShard(NamedTuple):
                 yield one["seq"], parse_mechanism(one["json"])
 
 
-def category_of_negative(kind: str) -> str:
+def category_of(kind: str) -> str:
     """Return the category of a kind of negative; the kinds of ``GEN-ND`` have one."""
     return KINDS.get(kind, kind)
 
 
 @dataclass(frozen=True)
-class MakeNegatives:
+class MakeRows:
     """Makes the negatives of a shard.
 
     Attributes:
@@ -168,7 +168,7 @@ class MakeNegatives:
             "hypothesis": text,
             "label": LABELS[kind == POSITIVE],
             "group": mechanism.pmid,
-            "category": category_of_negative(kind),
+            "category": category_of(kind),
             "domain": self.domain,
             "source": mechanism.pmid,
             "kind": kind,
@@ -180,7 +180,7 @@ class MakeNegatives:
 
     def _keys(self, pmid: str, kind: str, text: str) -> dict[str, Any]:
         """Return what a row is chosen by, after ``shard`` and ``row``."""
-        category, name, negated = category_of_negative(kind), f"{pmid}-{kind}", is_negated(text)
+        category, name, negated = category_of(kind), f"{pmid}-{kind}", is_negated(text)
         is_flipped = negated and category == FLIPPED
         return {
             "pmid": pmid,
@@ -258,5 +258,5 @@ def make_negatives(
         start, end = (np.searchsorted(keys, shard.key, side) for side in ("left", "right"))
         by_writer = written.get(shard.key, {})
         chosen.append(ChosenShard(shard.key, shard.folder, places[start:end], by_writer))
-    job = MakeNegatives(recipe.strategies, recipe.seed, pool, recipe.domain)
+    job = MakeRows(recipe.strategies, recipe.seed, pool, recipe.domain)
     return work.map("negatives", job, chosen)

@@ -39,7 +39,7 @@ from .choose import (
 )
 from .declaration import POSITIVE, AbstractsDeclaration
 from .mechanisms.mechanism import NO_PHRASE
-from .negatives import ask_writer, category_of_negative, make_negatives
+from .negatives import ask_writer, category_of, make_negatives
 from .read import SCHEMAS, ReadAbstracts
 from .recipe import AbstractsRecipe
 
@@ -94,7 +94,7 @@ def run(
 
         kinds = dict.fromkeys(recipe.strategies)
         kinds |= {kind: None for of in written.values() for one in of.values() for kind in one}
-        categories = (POSITIVE, *dict.fromkeys(map(category_of_negative, kinds)))
+        categories = (POSITIVE, *dict.fromkeys(map(category_of, kinds)))
         distributions = {
             config: _count_rows(database, config, rule.splits, categories) for config in CONFIGS
         }

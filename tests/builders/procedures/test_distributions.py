@@ -30,8 +30,8 @@ from nlihub.builders.procedures.abstracts.declaration import POSITIVE
 from nlihub.builders.procedures.abstracts.negatives import (
     CANDIDATE_SCHEMA,
     CANDIDATES,
-    MakeNegatives,
-    category_of_negative,
+    MakeRows,
+    category_of,
 )
 from nlihub.builders.procedures.splits import ByRatio
 
@@ -60,7 +60,7 @@ class Membership(NamedTuple):
 
 def list_kinds(kinds):
     """Category and kind of each row of a mechanism, the positive first."""
-    return [(POSITIVE, POSITIVE), *((category_of_negative(kind), kind) for kind in kinds)]
+    return [(POSITIVE, POSITIVE), *((category_of(kind), kind) for kind in kinds)]
 
 
 def has(membership, split, kind):
@@ -75,7 +75,7 @@ def draw(tmp_path_factory):
     def drawn(negatives, seed=1, **rule):
         folder = tmp_path_factory.mktemp("drawn")
         chosen = Distribution(**rule)
-        keys = MakeNegatives((), seed, None, "biomedical")._keys
+        keys = MakeRows((), seed, None, "biomedical")._keys
         rows = [
             keys(str(n), kind, "")
             for n, made in enumerate(negatives)

@@ -10,14 +10,14 @@ import pytest
 from nlihub.builders.core.schema import SPLITS
 from nlihub.builders.core.sql import open_database
 from nlihub.builders.dataflow.work import Engine, Work
-from nlihub.builders.procedures.papers.read import PAIRS, PAPERS, SCHEMAS
-from nlihub.builders.procedures.papers.recipe import LinkingPhrases
-from nlihub.builders.procedures.papers.run import (
+from nlihub.builders.procedures.papers.choose import (
     PAIR_STATEMENTS,
     PAPER_STATEMENTS,
     balance_statement,
     class_sizes,
 )
+from nlihub.builders.procedures.papers.read import PAIRS, PAPERS, SCHEMAS
+from nlihub.builders.procedures.papers.recipe import LinkingPhrases
 from selection_oracle import are_again, are_balanced, are_in_two_splits, doubled_papers
 
 PHRASES = LinkingPhrases.read()

@@ -18,6 +18,7 @@ from nlihub.builders.procedures.abstracts.perturb import (
     SwapPositions,
     make_strategies,
 )
+from nlihub.builders.procedures.abstracts.perturb.denials import DENIED
 from nlihub.builders.procedures.abstracts.perturb.entities import (
     MAY_BE_SAME,
     MAY_HOLD,
@@ -36,7 +37,6 @@ from nlihub.builders.procedures.abstracts.perturb.names import (
 from nlihub.builders.procedures.abstracts.perturb.predicates import POSSIBLE, UNFIT_TERM
 from nlihub.builders.procedures.abstracts.perturb.strategy import (
     BROKEN_MARKERS,
-    DENIED,
     PARTIAL,
     SAME_AS_ANOTHER,
     SUPPORTED,

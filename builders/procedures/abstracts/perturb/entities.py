@@ -36,6 +36,7 @@ from .....loaders.errors import UsageError
 from ....core.keyed import keyed_hash
 from ....core.sql import Database, Statement
 from ..mechanisms.mechanism import Mechanism, Mention
+from .denials import DENIED, find_denials
 from .names import (
     UNFIT,
     WORDS,
@@ -53,7 +54,7 @@ from .names import (
     uncapitalize_name,
 )
 from .relations import find_relation
-from .strategy import DENIED, Choices, Perturbed, Proposals, Strategy, find_denials, is_supported
+from .strategy import Choices, Perturbed, Proposals, Strategy, is_supported
 
 #: Why no entity is replaced.
 NO_TYPE = "neither entity has a type, or what has one is a kind of things"

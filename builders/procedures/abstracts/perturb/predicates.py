@@ -25,6 +25,7 @@ from pathlib import Path
 from .....loaders.errors import UsageError
 from .....loaders.json_text import parse_json
 from ..mechanisms.mechanism import Mechanism
+from .denials import DENIED, find_denials, has_denial
 from .names import WORDS, MarkedSentence, TextEdit, fit_article, is_plural
 from .relations import (
     VERBS,
@@ -37,7 +38,6 @@ from .relations import (
     inflect,
 )
 from .strategy import (
-    DENIED,
     PARTIAL,
     PARTLY,
     SUPPORTED,
@@ -45,8 +45,6 @@ from .strategy import (
     Perturbed,
     Proposals,
     Strategy,
-    find_denials,
-    has_denial,
     is_supported,
 )
 

@@ -1,0 +1,216 @@
+"""Choose papers and pairs by SQL over the tables of ``read``.
+
+No paper or pair is taken twice, no sentence is in two splits, and classes have one size. Every
+choice is by keyed hashes of ids and positions, so that neither the order of the files nor how they
+are cut into shards matters. What is doubled is little, so it is looked for first and joined then:
+windows over all rows take half as long again.
+
+Source:
+    SciNLI, section 3.4: the larger classes are cut to the size of the smallest, in each split.
+"""
+
+from collections.abc import Mapping, Sequence
+from itertools import product
+
+from ....loaders.errors import CorpusError
+from ...core.schema import IN_NO_SPLIT, SPLITS
+from ...core.sql import Statement
+from .declaration import UNBALANCED
+
+SAME_PAPER = "the same paper again"
+SAME_ID = "another paper has its id"
+SAME_TEXT = "another paper has its text"
+NOT_TAKEN = "its paper is not taken"
+SAME_TEXTS = "the same texts again"
+IN_TWO_SPLITS = "one of its sentences is in another split"
+
+_TRAIN = SPLITS.index("train")
+
+#: Of several papers with one id the first is taken by hash, year and domain; then, of several with
+#: one text, the first by id.
+PAPER_STATEMENTS = (
+    Statement(
+        "judged_papers",
+        f"""
+        SELECT *, CASE
+                WHEN place > 1 AND content = 1 THEN '{SAME_PAPER}'
+                WHEN place > 1 THEN '{SAME_ID}'
+                WHEN ROW_NUMBER() OVER (
+                    PARTITION BY hash_high, hash_low, place = 1 ORDER BY id
+                ) > 1 THEN '{SAME_TEXT}'
+            END AS why
+        FROM (
+            SELECT shard, paper, split, id, year, domain, hash_high, hash_low, n_sentences,
+                file, line,
+                RANK() OVER (
+                    PARTITION BY id ORDER BY hash_high, hash_low, year, domain
+                ) AS content,
+                ROW_NUMBER() OVER (
+                    PARTITION BY id ORDER BY hash_high, hash_low, year, domain, shard, paper
+                ) AS place
+            FROM papers WHERE split >= 0
+        ) AS ranked
+        """,
+    ),
+    Statement(
+        "taken_papers",
+        """
+        SELECT shard, paper, split, id, year, domain, hash_high, hash_low, n_sentences
+        FROM judged_papers WHERE why IS NULL
+        """,
+    ),
+    Statement(
+        "left_out",
+        """
+        SELECT file, line, reason, detail FROM papers WHERE reason IS NOT NULL
+        UNION ALL
+        SELECT file, line, why, CONCAT('paper ''', id, '''') AS detail
+        FROM judged_papers WHERE why IS NOT NULL
+        """,
+    ),
+)
+
+_CANDIDATES = """
+    FROM pairs JOIN taken_papers AS taken
+    ON pairs.shard = taken.shard AND pairs.paper = taken.paper
+"""
+_IS_NOT_AGAIN = """
+    NOT EXISTS (
+        SELECT 1 FROM pairs_again AS again
+        WHERE again.shard = pairs.shard AND again.row = pairs.row
+    )
+"""
+#: The two sentences of each pair.
+_SENTENCES = f"""
+    SELECT pairs.shard, pairs.row, pairs.category, taken.split,
+        CASE WHEN side = 0 THEN pairs.premise_key ELSE pairs.hypothesis_key END AS sentence
+    {_CANDIDATES}
+    CROSS JOIN (SELECT 0 AS side UNION ALL SELECT 1 AS side) AS sides
+    WHERE {_IS_NOT_AGAIN}
+"""
+
+#: Of several pairs with the same two texts the one with the lowest hash is taken. A sentence is in
+#: one split only: of test, validation and train the first that has it.
+PAIR_STATEMENTS = (
+    Statement(
+        "doubled_texts",
+        f"SELECT pairs.texts_key {_CANDIDATES} GROUP BY texts_key HAVING COUNT(*) > 1",
+    ),
+    Statement(
+        "pairs_again",
+        f"""
+        SELECT shard, row, category
+        FROM (
+            SELECT pairs.shard, pairs.row, pairs.category,
+                ROW_NUMBER() OVER (
+                    PARTITION BY pairs.texts_key ORDER BY pairs.order_key, pairs.shard, pairs.row
+                ) AS place
+            {_CANDIDATES}
+            JOIN doubled_texts ON pairs.texts_key = doubled_texts.texts_key
+        ) AS ranked
+        WHERE place > 1
+        """,
+    ),
+    Statement(
+        "evaluation_sentences",
+        f"SELECT DISTINCT sentence FROM ({_SENTENCES} AND taken.split <> {_TRAIN}) AS sentences",
+    ),
+    Statement(
+        "pairs_in_two_splits",
+        f"""
+        SELECT DISTINCT shard, row, category
+        FROM (
+            SELECT shard, row, category, split,
+                MAX(split) OVER (PARTITION BY sentences.sentence) AS last_split
+            FROM ({_SENTENCES}) AS sentences JOIN evaluation_sentences AS others
+            ON sentences.sentence = others.sentence
+        ) AS found
+        WHERE split < last_split
+        """,
+    ),
+    Statement(
+        "taken_pairs",
+        f"""
+        SELECT pairs.shard, pairs.row, taken.split, taken.domain, pairs.category, pairs.label,
+            pairs.draw_key
+        {_CANDIDATES}
+        WHERE NOT EXISTS (
+            SELECT 1 FROM (
+                SELECT shard, row FROM pairs_again
+                UNION ALL SELECT shard, row FROM pairs_in_two_splits
+            ) AS gone
+            WHERE gone.shard = pairs.shard AND gone.row = pairs.row
+        )
+        """,
+    ),
+)
+
+
+def balance_statement(sizes: Mapping[tuple[int, str], int], domains: Sequence[str]) -> Statement:
+    """Return the statement that cuts the larger classes, and says which configs have a pair.
+
+    Args:
+        sizes: The size of the classes by the number of the split, and domain.
+        domains: The domains.
+    """
+    cases = " ".join(
+        f"WHEN split = {split} AND domain = '{domain}' THEN {n}"
+        for (split, domain), n in sizes.items()
+    )
+    size = f"CASE {cases} END"
+    configs = {UNBALANCED: "TRUE", "default": "is_balanced"}
+    if len(domains) > 1:
+        configs |= {name: f"is_balanced AND domain = '{name}'" for name in domains}
+    columns = (
+        f"CAST(CASE WHEN {is_in} THEN split ELSE {IN_NO_SPLIT} END AS TINYINT) AS in_{name}"
+        for name, is_in in configs.items()
+    )
+    return Statement(
+        "chosen",
+        f"""
+        SELECT shard, row, {", ".join(columns)}
+        FROM (
+            SELECT shard, row, split, domain, {size} >= ROW_NUMBER() OVER (
+                PARTITION BY split, domain, label ORDER BY draw_key, shard, row
+            ) AS is_balanced
+            FROM taken_pairs
+        ) AS ranked
+        ORDER BY shard, row
+        """,
+    )
+
+
+def class_sizes(
+    counts: Mapping[tuple[int, str, int], int],
+    splits: Sequence[str],
+    domains: Sequence[str],
+    labels: Sequence[str],
+    quotas: Mapping[str, int],
+) -> dict[tuple[int, str], int]:
+    """Return how many pairs of each class a split and domain has when its classes are balanced.
+
+    Args:
+        counts: The number of pairs by number of the split, domain, and number of the label.
+        splits: The splits that have pairs.
+        domains: The domains.
+        labels: The label set.
+        quotas: By split, pairs of each class and domain; without one, those of its smallest class.
+
+    Raises:
+        CorpusError: A split and domain has no pair of a class, or fewer than its quota.
+    """
+    sizes: dict[tuple[int, str], int] = {}
+    problems = []
+    for name, domain in product(splits, domains):
+        key = (SPLITS.index(name), domain)
+        found = [counts.get((*key, label), 0) for label in range(len(labels))]
+        sizes[key] = wanted = quotas.get(name, max(min(found), 1))
+        if min(found) < wanted:
+            listed = ", ".join(f"{n:,} {label}" for label, n in zip(labels, found, strict=True))
+            problems.append(f"{name} of {domain} has {listed}, expected {wanted:,} or more of each")
+    if problems:
+        raise CorpusError(
+            f"The corpus is too small: {'; '.join(problems)}. Give more papers, split them "
+            "otherwise, or ask for less."
+        )
+    return sizes

@@ -18,7 +18,7 @@ from lighteval.models.model_output import ModelResponse
 from lighteval.tasks.lighteval_task import LightevalTaskConfig
 from lighteval.tasks.requests import Doc, SamplingMethod
 
-from ..baselines.evaluation.harness_logs import likeliest
+from ..baselines.systems.prompting.answers import likeliest
 from ..loaders.errors import UsageError
 from .scores import JudgedRow, compute_scores
 from .tasks import MAX_NEW_TOKENS, NLITask, list_tasks, write_once

@@ -13,7 +13,7 @@ from typing import Any
 
 import datasets
 
-from ..baselines.evaluation.harness_logs import likeliest
+from ..baselines.systems.prompting.answers import likeliest
 from ..builders.core.registry import get_builder
 from ..builders.core.spec import DatasetSpec
 from .scores import STDERR, UNREAD, JudgedRow, compute_scores, score_names

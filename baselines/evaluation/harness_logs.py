@@ -11,7 +11,6 @@ cannot be read, the likelihoods choose none, or the call failed, which is counte
 Source: lm_eval 0.4.13, lighteval 0.13.0, inspect_ai 0.3.285.
 """
 
-import math
 import os
 import struct
 import zipfile
@@ -21,7 +20,6 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import IO, Any
 
-import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
@@ -31,7 +29,7 @@ from ...loaders.bounds import MAX_RECORD_BYTES
 from ...loaders.errors import NLIHubError, PredictionsError
 from ...loaders.hashing import hash_file
 from ...loaders.json_text import parse_json
-from ..systems.prompting.answers import read_answer
+from ..systems.prompting.answers import likeliest, read_answer
 from ..systems.prompting.prompts import FORMS, get_prompt
 from .gold import GoldRows
 
@@ -130,21 +128,6 @@ class _Row:
     answer: Any = None
     likelihoods: Sequence[Any] | None = None
     has_failed: bool = False
-
-
-def likeliest(likelihoods: Sequence[Any]) -> int | None:
-    """Return the position of the largest log-likelihood; the first of equal ones.
-
-    Args:
-        likelihoods: A log-likelihood for each label, a number or its text. Minus infinity rules a
-            reply out.
-
-    Returns:
-        The position, from 0; None if one is NaN or none is finite.
-    """
-    values = np.array(likelihoods, float)
-    best = values.max(initial=-math.inf)  # NaN if one is
-    return int(values.argmax()) if math.isfinite(best) else None
 
 
 def read_log(path: Path) -> HarnessLog | None:

@@ -29,11 +29,15 @@ What speaks against an option: a word such as ``not``, ``no``, ``never``, ``rath
 Source: MSciNLI reads its models' answers by hand-written rules; these rules are our own.
 """
 
+import math
 import re
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import Any
+
+import numpy as np
 
 from .prompts import Prompt
 
@@ -48,6 +52,21 @@ class Reading:
 
     label: int | None
     reason: str | None
+
+
+def likeliest(likelihoods: Sequence[Any]) -> int | None:
+    """Return the position of the largest log-likelihood; the first of equal ones.
+
+    Args:
+        likelihoods: A log-likelihood for each label, a number or its text. Minus infinity rules a
+            reply out.
+
+    Returns:
+        The position, from 0; None if one is NaN or none is finite.
+    """
+    values = np.array(likelihoods, float)
+    best = values.max(initial=-math.inf)  # NaN if one is
+    return int(values.argmax()) if math.isfinite(best) else None
 
 
 def read_answer(text: str, prompt: Prompt) -> Reading:

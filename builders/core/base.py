@@ -288,7 +288,7 @@ class ReleaseRows(Rows):
 
     @property
     def sources(self) -> Sequence[Mapping[str, Any]]:  # type: ignore[override]
-        """The files: where each is published, its size and its hash."""
+        """Where each source file is published, with its size and hash."""
         return [file.entry for file in self.files]
 
     def batches(self) -> Iterator[Batch]:

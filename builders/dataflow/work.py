@@ -208,7 +208,7 @@ def read_corpus(
 def _fill(
     engine: Engine, stage: str, job: Job[Item], items: Sequence[Item], folders: Sequence[Path]
 ) -> None:
-    """Fill the folder of each item that is not there yet."""
+    """Fill the folders that do not exist yet, one for each item."""
     waiting = [one for one in zip(items, folders, strict=True) if not one[1].is_dir()]
     with (
         watch(stage, len(items), "shards", n_done=len(items) - len(waiting)) as shown,

@@ -64,12 +64,12 @@ class PartScore:
         part: The label, or the category; ``none`` where a row has none.
         rows: Number of judged rows.
         right: Share that the probe gets right.
-        of_others: How often the same labels are guessed, wrongly, for rows of other labels: the
-            share if these rows were like those.
+        of_others: How often rows of other labels are wrongly given these labels: what ``right``
+            would be if the probe could not tell the two apart.
         difference: The 95 % bootstrap interval of ``right`` minus ``of_others``; None with fewer
             than 50 units.
-        warns: Whether that interval is more than 5 points above 0: these hypotheses show how they
-            were made.
+        warns: Whether the whole interval is more than 5 points above 0: these hypotheses give away
+            how they were made.
     """
 
     part: str

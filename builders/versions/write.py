@@ -162,7 +162,7 @@ class _Form:
 
     @property
     def key(self) -> str:
-        """A hash of the form, and of what else decides the bytes of given rows."""
+        """A hash of the form and of all else that determines the bytes written for given rows."""
         form = [self.schema.to_string(), self.labels, self.keys, self.max_shard_bytes]
         content = [code_hash("builders.versions"), pa.__version__, form]
         return sha256(json.dumps(content).encode()).hexdigest()[:16]
@@ -312,11 +312,11 @@ def write_texts(version: BuiltVersion) -> None:
 
 
 def find_earlier(target: Path, dataset: str) -> Manifest | None:
-    """Return the manifest of the version of a dataset that another one will replace, if any.
+    """Return the manifest of the built version that is about to be replaced; None if there is none.
 
     Raises:
-        OutputError: The folder is not a built version of the dataset, or has files that are not its
-            own.
+        OutputError: The folder is not a built version of the dataset, or has files that do not
+            belong to one.
     """
     check_replaceable(target, partial(_is_only_ours, dataset))
     return BuiltVersion(target).manifest if (target / MANIFEST).is_file() else None

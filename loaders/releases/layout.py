@@ -346,7 +346,7 @@ def _without_repeats(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def _count_odd_texts(name: str, texts: "pa.Array", oddities: Oddities) -> None:
-    """Add the number of texts that have each kind of oddity, as ``"KIND in COLUMN"``."""
+    """Add to the oddities how many texts have each kind, as ``"KIND in COLUMN"``."""
     import pyarrow.compute as pc
 
     for kind, pattern in _KINDS.items():

@@ -223,7 +223,7 @@ def _encode_positions(
 
 
 def _means(values: np.ndarray, ids: EncodedIds) -> np.ndarray:
-    """Return the means by group of numbers from 0 to 1, to the last bit in any order of the rows.
+    """Return each group's mean of numbers from 0 to 1, bit-identical whatever the order of rows.
 
     Each number is split into three integers of 30 bits, whose sums are exact in floats.
     """

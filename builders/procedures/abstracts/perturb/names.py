@@ -58,7 +58,7 @@ class MarkedSentence:
         text: The sentence with its markers.
         regulator: The place of the regulator.
         regulated: The place of the regulated entity.
-        masked: The text with ``NAME`` for each character of an entity or a marker; of equal length.
+        masked: The text with each character of an entity or marker replaced by ``NAME``.
     """
 
     text: str

@@ -27,7 +27,7 @@ class NLIHubError(Exception):
 
 
 class MissingExtraError(NLIHubError, ImportError):
-    """A library of an extra is not installed; names the extra."""
+    """A library is not installed; the message names the extra that installs it."""
 
     exit_code = 2
 

@@ -29,7 +29,7 @@ class Level(IntEnum):
 
 
 def parse_number(text: str) -> Version:
-    """Parse the number of a published version, with or without ``v`` before it.
+    """Parse the number of a published version, with or without a leading ``v``.
 
     Raises:
         UsageError: It is not of the form ``X.Y.Z``.

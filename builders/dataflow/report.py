@@ -49,10 +49,10 @@ class ConstructionReport:
     """What a procedure read, kept and dropped.
 
     Attributes:
-        counts: Numbers of units and of pairs, as the manifest has them; and ``annotation``, the
-            card's text on who gave the labels.
-        left_out: By kind, the files, records and ids that were not taken, and why.
-        summary: The same in a few lines, for people.
+        counts: Numbers of units and pairs, as in the manifest, and ``annotation``, the card's text
+            on who labelled the pairs.
+        left_out: The files, records and ids that were left out, and why, by kind.
+        summary: A few lines of text that sum up the report.
     """
 
     counts: Mapping[str, Any]

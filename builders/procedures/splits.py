@@ -39,7 +39,7 @@ SPLITTING = Parameter(group="Splits")
 
 
 def parse_years(text: str) -> PerDomain[Years]:
-    """Parse a recipe's first and last year, ``2000-2019``, or one year, perhaps by domain.
+    """Parse a first and last year, ``2000-2019``, or a single year, optionally by domain.
 
     >>> parse_years("2000-2014,neurips=2000-2018")
     {'default': (2000, 2014), 'neurips': (2000, 2018)}

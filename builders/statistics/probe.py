@@ -240,9 +240,9 @@ def train_words(texts: Sequence[str], labels: Array) -> "Pipeline":
 
 
 def top_words(classifier: "Pipeline", n_words: int) -> dict[int, tuple[str, ...]]:
-    """Return, for each known label, at most ``n_words`` words and pairs with most weight.
+    """Return the words and word pairs with the highest weights for each label, up to ``n_words``.
 
-    The heaviest come first, equally heavy ones in alphabetical order; none of weight 0 or less.
+    They are sorted by falling weight, ties alphabetically; weights of 0 or less are left out.
     """
     vectorizer, model = classifier
     weights = model.coef_
@@ -283,7 +283,7 @@ def _assign_folds(unit: str, units: Sequence[tuple[str, str]]) -> Array:
 
 
 def score_probe(gold: Array, guesses: Array, units: Sequence[Hashable], n_labels: int) -> Score:
-    """Return macro-F1 of the probe's guesses.
+    """Return the macro-F1 of the probe's guesses.
 
     Args:
         gold: The labels of n rows, one or more.

@@ -436,7 +436,7 @@ def rows_are_those_of_the_sources(version: VersionUnderTest) -> Iterator[str]:
 
 
 def _compare(tables: RowTables, ours: str, theirs: str) -> str:
-    """Return how rows differ from those of the sources."""
+    """Describe how a version's rows differ from those that the sources give."""
     [(n_foreign, first)] = tables.execute(
         f"SELECT count(*), arg_min(id, number) FROM {ours} ANTI JOIN {theirs} AS b USING (hash)"
     )

@@ -213,7 +213,7 @@ def _read_rows(
 def _encode_positions(
     column: InputColumn, n_labels: int, problems: Problems
 ) -> EncodedLabels | None:
-    """Encode gold labels as positions among the probabilities, since no label set is given."""
+    """Encode gold labels as positions in the rows of probabilities if no label set is given."""
     positions = [str(i) for i in range(n_labels)]
     if not pa.types.is_integer(column.values.type):
         problems.add("labels: missing; name the label set in the order of the probabilities.")

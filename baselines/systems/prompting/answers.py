@@ -44,7 +44,7 @@ REASONS = ("empty", "none_named", "several_named")
 
 @dataclass(frozen=True)
 class Reading:
-    """The id of the label that an answer names, or which of ``REASONS`` it cannot be read for."""
+    """The id of the label that an answer names, or the one of ``REASONS`` why it is unreadable."""
 
     label: int | None
     reason: str | None

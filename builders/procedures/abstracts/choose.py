@@ -317,7 +317,7 @@ class Distribution:
         """
 
     def _assigned(self) -> str:
-        """Return the query that says for each row where it and its mechanism are."""
+        """Return the query that finds the split of each row and its mechanism in each config."""
         any_full = "any_full" if self.ratio is None else "TRUE"
         negative = "AND NOT is_positive" if self.pairs else ""
         return f"""

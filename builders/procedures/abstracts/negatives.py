@@ -179,7 +179,7 @@ class MakeNegatives:
         }
 
     def _keys(self, pmid: str, kind: str, text: str) -> dict[str, Any]:
-        """Return what a row is chosen by, after ``shard`` and ``row``."""
+        """Return the columns that a row is chosen by, except ``shard`` and ``row``."""
         category, name, negated = category_of_negative(kind), f"{pmid}-{kind}", is_negated(text)
         is_flipped = negated and category == FLIPPED
         return {

@@ -301,10 +301,10 @@ class _Reader:
         constraint: Constraint | None,
         fillers: Mapping[str, Sequence[str]],
     ) -> None:
-        """Report strings in a constraint that no filler equals, such as "mill" for "the mill".
+        """Report strings in a constraint that match no filler, such as "mill" for "the mill".
 
-        A phrase of the world that restrictions leave out is not reported: a condition may come from
-        the group, for patterns with other restrictions.
+        Phrases of the mini world are not reported, even if restrictions exclude them: the condition
+        may come from the group and be meant for patterns with other restrictions.
         """
         for condition in () if constraint is None else conditions_in(constraint):
             match condition:

@@ -647,7 +647,7 @@ def presets_command(*, as_json: Json = False) -> None:
 
 
 def _presets_as_text(found: Mapping[str, Mapping[str, Any]]) -> str:
-    """Show presets with their commands, models and sources, a line each under a heading."""
+    """List presets with their commands, models and sources, one per line under a heading."""
     rows = [("preset", "command", "model", "source")]
     for name, preset in found.items():
         model = preset["config"]["model"] or preset["config"]["method"]

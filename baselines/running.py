@@ -282,7 +282,7 @@ PARTS = {
 
 
 def plan_hypothesis_only(config: RunConfig, seeds: Sequence[int]) -> Plan:
-    """Plan training on the pair, and on the hypothesis alone.
+    """Plan runs that train on whole pairs, and runs that train on hypotheses alone.
 
     Source: SciNLI, section 5 and Table 7; MSciNLI, Table 17; BioNLI, Table 5.
     """

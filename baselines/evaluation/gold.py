@@ -196,7 +196,7 @@ def find_gold(
 
 
 def _with_our_names(table: pa.Table) -> pa.Table:
-    """Return rows with our names for the texts, where they have SciNLI's."""
+    """Rename SciNLI's text columns to ours, if the rows have those."""
     names = table.column_names
     if {*_RELEASED} <= set(names) and not {*_TEXTS} & set(names):
         ours = dict(zip(_RELEASED, _TEXTS, strict=True))

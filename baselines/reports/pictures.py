@@ -54,7 +54,7 @@ class Pictures:
 def plot_transfer(
     scores: Mapping[str, Mapping[str, float | None]], *, title: str | None = None
 ) -> "Figure":
-    """Plot a heat map of macro-F1 by training and test set, from 0 to 1, None where there is none.
+    """Plot a heat map of macro-F1 (from 0 to 1; None if missing) by training and test set.
 
     Source: MSciNLI, Table 8.
     """

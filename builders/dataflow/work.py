@@ -106,7 +106,7 @@ class Work:
     share: float = 1.0
 
     def add_tables(self, names: Iterable[str], folders: Sequence[Path]) -> None:
-        """Name tables that were written for each shard, in a folder of its own."""
+        """Register tables that were written shard by shard, each shard into its own folder."""
         for name in names:
             self.database.add(name, [folder / f"{name}.parquet" for folder in folders])
 

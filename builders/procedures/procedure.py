@@ -205,7 +205,7 @@ class Declaration:
         )
 
     def spec_fields(self) -> dict[str, Any]:
-        """Return the fields of ``DatasetSpec`` that the procedure decides, not the maker.
+        """Return the ``DatasetSpec`` fields that the procedure decides, rather than the maker.
 
         They are summary, labels, domains, categories, group, metrics, configs, extra, meanings,
         paper, card, creation and changes.

@@ -1,7 +1,7 @@
-"""Hypothesis-only probe: how much of the labels a classifier tells that never sees a premise.
+"""Hypothesis-only probe: how well a classifier that never sees a premise predicts the labels.
 
-Where it beats chance, part of the labels needs no inference: the pairs have artefacts of their
-construction.
+Where it beats chance, some labels can be predicted without inference: the pairs carry artefacts of
+how they were constructed.
 """
 
 from collections import Counter

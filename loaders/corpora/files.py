@@ -146,7 +146,7 @@ def _walk(folder: Path, prefix: str, seen: set[tuple[int, int]]) -> Iterator[str
 
 
 def printable(name: str) -> str:
-    """Return the name of a file with U+FFFD for what is not UTF-8, which no table could hold."""
+    """Return a file's name with U+FFFD for bytes that are not UTF-8, which no table can hold."""
     return os.fsencode(name).decode("utf-8", errors="replace")
 
 

@@ -408,17 +408,17 @@ def class_sizes(
     labels: Sequence[str],
     quotas: Mapping[str, int],
 ) -> dict[tuple[int, str], int]:
-    """Return how many pairs of each class a split and domain has when its classes are balanced.
+    """Return the number of pairs per class after balancing, for each split and domain.
 
     Args:
-        counts: The number of pairs by number of the split, domain, and number of the label.
+        counts: The number of pairs by split number, domain and label number.
         splits: The splits that have pairs.
         domains: The domains.
         labels: The label set.
-        quotas: By split, pairs of each class and domain; without one, those of its smallest class.
+        quotas: Pairs of each class and domain, by split; by default, the smallest class's size.
 
     Raises:
-        CorpusError: A split and domain has no pair of a class, or fewer than its quota.
+        CorpusError: In some split and domain, a class has no pairs or fewer than the quota.
     """
     sizes: dict[tuple[int, str], int] = {}
     problems = []

@@ -151,7 +151,7 @@ def _choose_rows(
 
 
 def _scores(done: dict[str, Any], rows: str) -> dict[str, Any]:
-    """Return scores with intervals of what a run predicted."""
+    """Score a run's predictions, with confidence intervals."""
     from .evaluation.score import score_one
 
     [evaluation] = done["evaluations"].values()

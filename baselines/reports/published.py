@@ -96,7 +96,7 @@ def published_results() -> tuple[PublishedResult, ...]:
 
 
 def _setting(of: RunConfig | PublishedResult, train: str | None) -> tuple[Any, ...]:
-    """Return what has to be equal for two systems of one preset to be compared."""
+    """Return the settings that two systems of one preset must share to be comparable."""
     return (
         train,
         of.view,

@@ -477,7 +477,7 @@ def make_system(
     execution: "Execution",
     tell: Tell,
 ) -> System:
-    """Make the system of a baseline run, by the method of its config.
+    """Make the system of a baseline run according to the method in its config.
 
     Args:
         config: The config of the run.

@@ -177,7 +177,7 @@ class Content(NamedTuple):
 
     @property
     def is_lines(self) -> bool:
-        """Whether it has a name of JSON lines."""
+        """Whether its name has a JSON Lines suffix."""
         return not _LINE_ENDINGS.isdisjoint(PurePosixPath(self.name.lower()).suffixes)
 
 

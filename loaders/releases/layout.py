@@ -99,9 +99,9 @@ class Column:
 
     Attributes:
         name: Its name in the batches that are read.
-        read: Reads a value, and returns ours; raises ``ValueError`` if it is not allowed.
-        names: The names that it may have in the file; None for ``name`` alone, none for any that no
-            other column of the layout has.
+        read: Converts a value to ours; raises ``ValueError`` if it is not allowed.
+        names: Its possible names in the file; None for ``name`` alone, an empty tuple for any name
+            that no other column of the layout has.
         is_required: Whether a file without it is refused.
     """
 

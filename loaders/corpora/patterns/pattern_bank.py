@@ -249,7 +249,7 @@ class _Reader:
         return [(leaf, text) for leaf, text in found if text]
 
     def sentences(self, leaf: Element) -> tuple[str, ...]:
-        """Read one sentence a line; a leading ^ marks background knowledge and goes."""
+        """Read one sentence per line; a leading ^, which marks background knowledge, is dropped."""
         lines = [line.strip().lstrip("^").strip() for line in self.text(leaf).split("\n")]
         if not all(lines):
             self.defect(leaf, f"<{leaf.tag}> has an empty line")

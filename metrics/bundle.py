@@ -71,7 +71,7 @@ def _parts(name: str, done: set[str]) -> Iterator[_Part]:
 
 
 def _body(part: _Part) -> str:
-    """Return the source without docstring and imports, those of examples included."""
+    """Return the source without its docstring and imports, including imports in examples."""
     lines = part.source.splitlines()
     for i, node in enumerate(part.tree.body):
         if (i == 0 and isinstance(node, ast.Expr)) or isinstance(node, ast.Import | ast.ImportFrom):

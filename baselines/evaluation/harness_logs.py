@@ -154,10 +154,10 @@ def read_log(path: Path) -> HarnessLog | None:
         path: Any file.
 
     Returns:
-        The log; None if it is no log of a harness.
+        The log; None if the file is not a harness log.
 
     Raises:
-        PredictionsError: It is a log of another task, or of several, or is damaged.
+        PredictionsError: The log is of another task or of several tasks, or is damaged.
     """
     if not path.is_file():
         return None

@@ -109,10 +109,10 @@ def plot_shots(
 
 
 def plot_training_map(result: Mapping[str, Any], title: str) -> "Figure":
-    """Plot a run's number of training rows by confidence and variability over the epochs.
+    """Plot how many of a run's training rows have which confidence and variability over epochs.
 
     Args:
-        result: Result of the metric ``cartography`` with rows in place of groups.
+        result: Result of the metric ``cartography`` with each row as a group of its own.
         title: Title, such as the name of the system.
 
     Source: Swayamdipta et al., EMNLP 2020, Figure 1; MSciNLI, section 5.1.

@@ -281,7 +281,7 @@ class _Run:
             )
 
     def _shared(self) -> dict[str, int]:
-        """Count the pairs of each test set that are among the training rows, if there are any."""
+        """Count and report the pairs of each test set that are also training rows."""
         if self.train is None or self.config.method == "prompt":  # which refuses its own exemplars
             return {}
         learned = _pairs(self.train)

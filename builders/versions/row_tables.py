@@ -172,15 +172,15 @@ class RowTables:
 
 @contextmanager
 def open_rows(version: BuiltVersion) -> Iterator[RowTables]:
-    """Open the rows of a built version, all of whose files have the columns of its dataset.
+    """Open the rows of a built version whose files all have the dataset's columns.
 
-    What does not fit into memory is written into the cache of this package, or ``NLIHUB_TEMP``.
+    Data that does not fit into memory is written to the package's cache, or to ``NLIHUB_TEMP``.
 
     Args:
         version: The version.
 
     Raises:
-        OutputError: That folder cannot be written to.
+        OutputError: The folder for such data cannot be written to.
     """
     with open_database(default_cache_dir()) as database:
         yield RowTables(version, database)

@@ -237,7 +237,7 @@ class Metadata:
 
         Args:
             path: The file, in UTF-8; None for no table.
-            domain: Domain of all papers that have no other.
+            domain: Domain of papers for which neither the table nor the file states one.
 
         Raises:
             MetadataError: The file is missing or malformed; all its defects are listed.

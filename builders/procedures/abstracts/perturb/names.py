@@ -115,7 +115,7 @@ def mark_names(sentence: str, names: tuple[str, str]) -> MarkedSentence | None:
 
 @lru_cache(maxsize=8)  # the strategies ask of the same mechanism one after the other
 def names_of_both(mechanism: Mechanism) -> tuple[frozenset[str], frozenset[str]]:
-    """Return all names of each of the two entities: by concept id, and the long one of "(TNF)"."""
+    """Return all names of each entity: mentions with its concept id, short and long forms."""
     text = strip_markers(" ".join(mechanism.sentences))
     found = []
     ids = (mechanism.regulator_ids, mechanism.regulated_ids)

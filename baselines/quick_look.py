@@ -1,4 +1,4 @@
-"""A quick look at a model: the smallest honest answer on every dataset at hand."""
+"""Take a quick look at a model: test it on a small, fair sample of every dataset at hand."""
 
 import json
 import os

@@ -94,7 +94,7 @@ class LexicalizedSystem:
         self._model = _make_pipeline(groups, min_count, l2)
 
     def fit(self, train: GoldRows, validation: GoldRows | None) -> Mapping[str, Any]:
-        """Train the classifier, or load it if the run has trained it before."""
+        """Train the classifier, or load it if the run has already trained it."""
         checkpoint = self._folder.checkpoint
         if checkpoint.is_dir():
             self._model, _ = load_model(checkpoint)

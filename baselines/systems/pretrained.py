@@ -340,7 +340,7 @@ def name_of_rows(rows: GoldRows) -> str:
 def encode_texts(
     texts: Sequence[str], tokenizer: Any, config: Any
 ) -> tuple[EncodedRows, Sequence[bool]]:
-    """Tokenize texts one by one, each cut at the number of tokens that a model reads.
+    """Tokenize each text by itself, and cut it to the number of tokens that the model reads.
 
     Args:
         texts: n texts.

@@ -393,7 +393,7 @@ def sources_are_those_of_the_dataset(version: VersionUnderTest) -> Iterator[str]
 
 
 def _name(address: str) -> str:
-    """Return an address; of a path what every format of a table has, of what is shipped its name.
+    """Return a URL as it is, a path without its suffix, or the bare name of a file of the package.
 
     >>> _name("https://a.org/b.csv"), _name("full/train.csv"), _name("nlihub/bank/patterns.xml")
     ('https://a.org/b.csv', 'full/train', 'patterns')

@@ -76,11 +76,11 @@ def read_whole_number(value: object) -> str:
 def one_of(
     names: Iterable[str] | Mapping[str, str], fold: Callable[[str], str] = str
 ) -> Callable[[object], str]:
-    """Return a reader of values that are known, such as labels.
+    """Return a reader that accepts only known values, such as labels.
 
     Args:
-        names: The values, or our name of each.
-        fold: What is done to a value before it is looked up.
+        names: The known values, or a mapping from them to our names.
+        fold: Normalizes a value before it is looked up.
     """
     known = names if isinstance(names, Mapping) else {name: name for name in names}
 

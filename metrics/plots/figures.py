@@ -123,7 +123,7 @@ def save_figure(figure: "Figure", path: str | Path) -> None:
         path: A file that ends in ``.png`` (300 dots per inch), ``.svg`` or ``.pdf``.
 
     Raises:
-        MetricInputError: The suffix is another one.
+        MetricInputError: The path has another suffix.
         OSError: The file cannot be written.
     """
     import matplotlib as mpl

@@ -74,7 +74,7 @@ def read_pubtator(
     """Read the abstracts of a PubTator file, one at a time.
 
     Args:
-        lines: The lines with their numbers, or why they cannot be read.
+        lines: The numbered lines; an unreadable line is replaced by its error.
         file: The file, as the user named it.
 
     Yields:

@@ -86,16 +86,16 @@ def find_pattern_bank(folder: Path) -> tuple[Path, Path]:
 def scan_pattern_bank(
     patterns: Path, world: Path, *, is_pinned: bool = False
 ) -> tuple[PatternBank, list[Defect]]:
-    """Read the sound patterns of a pattern bank, and list the defects of the others.
+    """Read the valid patterns of a pattern bank, and list the defects of the others.
 
     Args:
         patterns: The XML file.
         world: The YAML file.
-        is_pinned: Whether the bank is a published one, whose conditions are taken as they are: the
-            official one compares phrases with "bridge" and "rooftop", which none equals.
+        is_pinned: Whether the bank is a published one, whose conditions are not checked: the
+            official bank compares phrases with "bridge" and "rooftop", which match none.
 
     Raises:
-        BankError: One of the files cannot be read as XML or as a mini world at all.
+        BankError: A file cannot be parsed as XML, or as a mini world.
         FileNotFoundError: There is no such file.
     """
     from .mini_world import read_mini_world  # PyYAML takes long to import

@@ -45,7 +45,7 @@ HypothesisOnly = Annotated[bool, Parameter(group="Rows", help="Use the hypothesi
 @Parameter(name="*", group="Runs")
 @dataclass(frozen=True)
 class RunOptions:
-    """The runs of a command: their folder, preset, name, seeds and sources, and the answer."""
+    """Options for a command's runs: folder, preset, name, seeds, sources, form of the answer."""
 
     output: Runs
     preset: Annotated[str | None, Parameter(completer=_list_presets)] = None

@@ -15,8 +15,8 @@ class NLIHubError(Exception):
     """Root of every error that nlihub raises on purpose.
 
     Attributes:
-        exit_code: What the command line ends with: 1 for a check, data or a service that failed, 2
-            for wrong use.
+        exit_code: Exit code of the command line: 1 if a check, data or a service failed, 2 for
+            wrong use.
     """
 
     exit_code: ClassVar[int] = 1

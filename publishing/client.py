@@ -71,7 +71,7 @@ def status_of(error: BaseException | None) -> int | None:
 
 
 def _answer_to(error: BaseException | None) -> Any:
-    """Return the answer that an error of the client, or its cause, has; None for none."""
+    """Return the response attached to a client error or one of its causes, or None."""
     while error is not None:
         answer = getattr(error, "response", None)
         if answer is not None:

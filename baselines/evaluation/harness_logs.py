@@ -136,8 +136,8 @@ def likeliest(likelihoods: Sequence[Any]) -> int | None:
     """Return the position of the largest log-likelihood; the first of equal ones.
 
     Args:
-        likelihoods: A log-likelihood for each label, a number or its text. Minus infinity rules a
-            reply out.
+        likelihoods: A log-likelihood for each label, as a number or text. Minus infinity rules a
+            label out.
 
     Returns:
         The position, from 0; None if one is NaN or none is finite.

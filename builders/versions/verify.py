@@ -218,7 +218,7 @@ def _hashed_rows(version: VersionUnderTest, folder: Path, splits: Iterable[Split
 
 @check(values_are_allowed)
 def ids_are_unique(version: VersionUnderTest) -> Iterator[str | int]:
-    """Check that an id occurs once in a config, and is the same row in every config."""
+    """Check that each id occurs once per config, and names the same row in every config."""
     configs = list(version.manifest.configs)
     config_of_file = [
         configs.index(c) for c, _, entry in version.manifest.splits() for _ in entry.shards
@@ -245,7 +245,7 @@ def ids_are_unique(version: VersionUnderTest) -> Iterator[str | int]:
 
 @check(schema_is_uniform, applies=lambda version: version.builder.SPEC.group == "pattern")
 def a_group_has_one_label(version: VersionUnderTest) -> Iterator[str | int]:
-    """Check that all problems of a pattern have its label (SpaceNLI, 3.2)."""
+    """Check that all problems of a pattern have the same label (SpaceNLI, 3.2)."""
     rows, n_more = version.tables.find(
         f'SELECT "group", min(number) AS first FROM {version.tables.rows(version.main_config)} '
         'GROUP BY "group" HAVING count(DISTINCT label) > 1',

@@ -200,7 +200,7 @@ def _with_absolute_paths(config: RunConfig) -> RunConfig:
 
 
 def rerun_config(path: PathLike) -> RunConfig:
-    """Read the config of a run, its folder or a JSON file, to repeat it in another folder.
+    """Read the config of a run from its folder or a JSON file, to repeat it in another folder.
 
     The path of the run that chose a subset of the rows is made absolute.
 

@@ -99,8 +99,8 @@ def tally(
     """Count by kind what was read, kept and dropped, and why, the most frequent reason first.
 
     Args:
-        found: Kind, reason and number; no reason where they are kept.
-        kinds: All kinds, in order; without a number they count nothing.
+        found: Kind, reason and number of units; the reason is None for units that are kept.
+        kinds: All kinds, in order; those that are not found get counts of 0.
     """
     kept: Counter[str] = Counter()
     dropped: dict[str, Counter[str]] = {kind: Counter() for kind in kinds}

@@ -245,9 +245,9 @@ class _SplitWriter:
 
 
 def _join_parts(parts: Sequence[Path], form: _Form, folder: Path) -> dict[str, dict[str, Split]]:
-    """Return what the parts have of each config and split, their files in the version's folder.
+    """Join the parts of each config and split, with their files in the version's folder.
 
-    The parts keep the files until they go.
+    The files also stay in the folders of the parts until these are removed.
     """
     written = [json.loads((part / _PART).read_text(encoding="utf-8")) for part in parts]
     configs: dict[str, dict[str, Split]] = {}

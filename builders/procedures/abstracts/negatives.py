@@ -1,4 +1,4 @@
-"""Make the negatives of mechanisms, by rules and by a writer: rows, and keys to choose by."""
+"""Make negatives of mechanisms by rules and by a writer, with the keys to choose rows by."""
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence

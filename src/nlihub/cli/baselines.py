@@ -110,7 +110,7 @@ class Length:
 @Parameter(name="*", group="Training")
 @dataclass(frozen=True)
 class TrainingOptions:
-    """Hyper-parameters of all training; the fields have the names of ``HyperParameters``."""
+    """Hyper-parameters of all training; the fields are named as in ``HyperParameters``."""
 
     learning_rate: float | None = None
     """Learning rate."""

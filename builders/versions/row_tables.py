@@ -165,7 +165,7 @@ class RowTables:
             )
 
     def place(self, config: str, number: int) -> str:
-        """Return where a row is, given by its ``number``: the file, and the row in it from 0."""
+        """Describe where the row with a ``number`` is: its file, and its place in it, from 0."""
         file, row = divmod(number, 1 << ROW_BITS)
         return f"row {row} of {self._files(config)[file]}"
 

@@ -464,7 +464,7 @@ def parts_that_are_missing(version: VersionUnderTest) -> Iterator[str]:
 
 @check(manifest_is_readable, lists_only=True)
 def taken_on_trust(version: VersionUnderTest) -> Iterator[str]:
-    """List what rests on the manifest alone: whoever rewrites it with the rows can change it."""
+    """List what only the manifest vouches for: someone who rewrites it and the rows can fake it."""
     manifest, builder = version.manifest, version.builder
     if manifest.declaration:
         yield "rows, declaration and counts of a construction; to prove them, construct it again"
@@ -545,18 +545,18 @@ class VerificationReport:
 
 
 def verify_version(folder: Path, sources: BuildOptions | None = None) -> VerificationReport:
-    """Run every check on the built version in a folder; one that fails raises nothing.
+    """Run every check on the built version in a folder; failed checks raise no error.
 
-    The checks run in order; a check that needs a failed one is not run, and its outcome says so.
+    The checks run in order; one that depends on a failed check is skipped, and its outcome says so.
 
     Args:
         folder: The folder.
-        sources: Where the sources are, to compare the rows with what they give now; None leaves
-            that check out.
+        sources: Where the sources are, to rebuild the rows from them and compare; None skips that
+            check.
 
     Raises:
         OutputError: Memory or the disk is full.
-        UsageError: Sources are given for a version that somebody constructed: it names none.
+        UsageError: Sources are given for a constructed version, whose manifest names none.
     """
     version = VersionUnderTest(folder)
     if sources is not None:

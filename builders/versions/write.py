@@ -56,8 +56,8 @@ def build_version(
         builder: The builder of the dataset.
         output: The folder to build in; a built version of the same name there is replaced.
         options: Where the sources are and how to work.
-        max_shard_bytes: Approximate size in memory of a file; a larger split has several.
-        measure: Measures more of the rows, which the manifest keeps and the card shows.
+        max_shard_bytes: Approximate size of a file in memory; a larger split gets several files.
+        measure: Measures further facts, which the manifest keeps and the card shows.
 
     Raises:
         OutputError: ``output/NAME`` exists and is not a built version, has files that are not its

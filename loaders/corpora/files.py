@@ -336,7 +336,7 @@ def _parse(text: bytes | RecordError) -> Any:
 
 
 def _peek(stream: IO[bytes]) -> bytes:
-    """Return the first bytes of a stream, which stay in it."""
+    """Return the first bytes of a stream without consuming them."""
     return cast(BufferedReader, stream).peek(_HEAD_BYTES)[:_HEAD_BYTES]
 
 

@@ -143,7 +143,7 @@ class Breakdown:
         """Return the scores of each value.
 
         Args:
-            scores_of: Computes scores from rows, which are ascending.
+            scores_of: Computes scores from row numbers, which are sorted.
         """
         narrow = self.codes.astype(np.min_scalar_type(len(self.values)))  # sorts faster
         order = np.argsort(narrow, kind="stable")

@@ -36,7 +36,7 @@ class EncodedLabels:
     Attributes:
         names: The label set: names, or numbers if the labels have no names.
         codes: Positions in ``names`` by column, ``(n,)`` each; ``len(names)`` for no answer.
-        is_given: Whether the label set was given, not observed in the columns.
+        is_given: Whether the label set was given, rather than observed in the columns.
     """
 
     names: tuple[str | int, ...]

@@ -170,7 +170,7 @@ def parse_id(value: object, where: str) -> str | None:
 
     Args:
         value: A text, or a whole number, which is written out.
-        where: What the value is called, for the message.
+        where: Name of the value, for the error message.
 
     Raises:
         RecordError: The value is neither text nor number.
@@ -199,7 +199,7 @@ def id_from_name(name: str) -> str:
 
 
 def wrong_type(where: str, expected: str, value: object) -> RecordError:
-    """Return the error of a value in a paper that is of another type than its format has there."""
+    """Return the error for a value in a paper that does not have the type its format requires."""
     return RecordError("malformed", f"{where}: expected {expected}, got {type(value).__name__}")
 
 

@@ -61,7 +61,7 @@ class RunOptions:
 @Parameter(name="*", group="Model")
 @dataclass(frozen=True)
 class Pretrained:
-    """The model to start from; the fields have the names of ``RunConfig``."""
+    """The model to start from; the fields are named as in ``RunConfig``."""
 
     model: str | None = None
     """Model on the Hub, or folder."""
@@ -457,7 +457,7 @@ def _do_runs(
     analysis: str | None = None,
     num_proc: int = 1,
 ) -> None:
-    """Do the runs of baselines, and answer with their scores."""
+    """Run baselines, and answer with their scores."""
     from .. import baselines
     from ..baselines.presets import get_preset
     from ..loaders.errors import needs_extra

@@ -21,8 +21,8 @@ def list_presets() -> dict[str, dict[str, Any]]:
     """List the papers' baselines.
 
     Returns:
-        By name: ``command`` (of ``nlihub baseline``), ``source``, ``seeds``, ``shots`` where there
-        are several, and ``config``.
+        For each name, ``command`` (of ``nlihub baseline``), ``source``, ``seeds``, ``config``, and
+        ``shots`` if the preset has any.
     """
     return {
         name: {

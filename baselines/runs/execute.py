@@ -330,7 +330,7 @@ class _Run:
         return dict(self.folder.read_json(METRICS)["evaluations"])
 
     def _begin_record(self) -> None:
-        """Start the record, or continue it if the rows are those that it was started with."""
+        """Start the record, or continue it if the rows are still the ones it was started with."""
         learned = {"train": self.train, "validation": self.validation}
         data = {what: dict(r.description) for what, r in learned.items() if r is not None}
         tests = {test.rows.key: dict(test.rows.description) for test in self.tests}

@@ -1,6 +1,6 @@
 """The definition of a dataset: its declaration, its sources, and how its rows are made or read.
 
-It is read without the ``datasets`` library and without pyarrow, which take long to import.
+Importing this module loads neither ``datasets`` nor pyarrow, which take long to import.
 """
 
 import logging

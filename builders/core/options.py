@@ -1,4 +1,4 @@
-"""The options of a build, and how the command line reads options of several values."""
+"""The options of a build, and how the command line reads options with several values."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field

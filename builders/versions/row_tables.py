@@ -102,7 +102,7 @@ class RowTables:
         )
 
     def make(self, kind: str, name: str, query: str) -> str:
-        """Make a table or a view of a query; return its name as SQL has it."""
+        """Create a table or a view from a query; return its name, quoted for SQL."""
         quoted = '"' + name.replace('"', '""') + '"'
         self.execute(f"CREATE OR REPLACE {kind} {quoted} AS {query}")
         return quoted

@@ -101,7 +101,7 @@ def check(
 
 @check()
 def manifest_is_readable(version: VersionUnderTest) -> Iterator[str]:
-    """Check that dataset, version, configs and splits of the manifest are known here."""
+    """Check that the manifest's dataset, version, configs and splits are known here."""
     spec = version.builder.SPEC
     manifest = version.manifest
     if not _NUMBER.fullmatch(manifest.version):

@@ -422,8 +422,8 @@ def _neutral_rule(
 def _content_words(sentences: Sequence[str]) -> Sequence[frozenset[str]]:
     """Return the content words of each sentence of a paper.
 
-    A content word has four letters or more and stands in at most a tenth of the sentences, so no
-    list of a language's function words is needed. Case and a plural s do not count.
+    A content word has four letters or more and occurs in at most a tenth of the sentences, so no
+    list of a language's function words is needed. Case and a plural s are ignored.
     """
     words = [
         {word.removesuffix("s") for word in _CONTENT_WORD.findall(sentence.lower())}

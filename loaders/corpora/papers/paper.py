@@ -64,10 +64,10 @@ class Paper:
         id: The name of the paper in its corpus.
         year: The year of publication; None where the file does not state it.
         domain: The field; None where the file does not state it.
-        sections: The sections, the abstract first; each has a paragraph. Neither the title of the
-            paper nor captions, tables, footnotes and references are among them.
+        sections: The sections, abstract first, each with at least one paragraph. They leave out the
+            paper's title, captions, tables, footnotes and references.
         file: The file that it was read from, as the user named it.
-        line: The line in it, from 1; 0 where the file is one paper.
+        line: The line in that file, from 1; 0 if the file is a single paper.
     """
 
     id: str

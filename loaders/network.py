@@ -91,7 +91,7 @@ class Retries:
 
     Attributes:
         max_attempts: The number of attempts, from 1.
-        first_wait_s: The wait after the first attempt; it doubles after every other one, up to a
+        first_wait_s: The wait after the first attempt; it doubles after each later one, up to a
             minute.
         is_uneven: Whether to shorten waits at random, by up to a half, to spread out connections.
     """

@@ -25,7 +25,7 @@ __all__ += ["METRICS", "app_of"]
 
 
 def app_of(metric: str) -> "AppSpec":
-    """Return a metric's app, whose page needs gradio; its tables of results do not.
+    """Return a metric's app; its page needs gradio, its tables of results do not.
 
     Args:
         metric: Name of the metric, one of ``METRICS``.

@@ -109,7 +109,7 @@ def plot_shots(
 
 
 def plot_training_map(result: Mapping[str, Any], title: str) -> "Figure":
-    """Plot how many of a run's training rows have which confidence and variability over epochs.
+    """Plot a density map of a run's training rows by confidence and variability over the epochs.
 
     Args:
         result: Result of the metric ``cartography`` with each row as a group of its own.

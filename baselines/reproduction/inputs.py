@@ -45,7 +45,7 @@ class Inputs:
     Attributes:
         paths: Folders and files by kind, one of ``KINDS``.
         config: The config of the predictions; None means the default one.
-        splits: The splits to build from source files, empty for all; predictions are of the first.
+        splits: The splits to build from source files, empty for all; predictions use the first.
         parser: Address of a CoreNLP server; None for no parses.
     """
 

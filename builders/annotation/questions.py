@@ -21,7 +21,7 @@ class Question:
         task: The task, as lines of Markdown that end in a list.
         labels: Meaning of each answer that is a label or a code; may be empty.
         others: Meaning of each other answer.
-        person: What annotators are called here, and their sheets named after.
+        person: What annotators are called; their sheets are named after it.
         may_complete: Whether annotators may complete broken sentences.
     """
 

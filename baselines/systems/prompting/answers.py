@@ -44,7 +44,7 @@ REASONS = ("empty", "none_named", "several_named")
 
 @dataclass(frozen=True)
 class Reading:
-    """The id of the label that an answer names, or the one of ``REASONS`` why it is unreadable."""
+    """The id of the label that an answer names, or one of ``REASONS`` if it cannot be read."""
 
     label: int | None
     reason: str | None

@@ -1,4 +1,4 @@
-"""A quick look at a model: the smallest honest answer on every dataset at hand."""
+"""Take a quick look at a model: test it on a small, fair sample of every dataset at hand."""
 
 import json
 import os
@@ -151,7 +151,7 @@ def _choose_rows(
 
 
 def _scores(done: dict[str, Any], rows: str) -> dict[str, Any]:
-    """Return scores with intervals of what a run predicted."""
+    """Score a run's predictions, with confidence intervals."""
     from .evaluation.score import score_one
 
     [evaluation] = done["evaluations"].values()

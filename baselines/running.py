@@ -21,8 +21,8 @@ def list_presets() -> dict[str, dict[str, Any]]:
     """List the papers' baselines.
 
     Returns:
-        By name: ``command`` (of ``nlihub baseline``), ``source``, ``seeds``, ``shots`` where there
-        are several, and ``config``.
+        For each name, ``command`` (of ``nlihub baseline``), ``source``, ``seeds``, ``config``, and
+        ``shots`` if the preset has any.
     """
     return {
         name: {
@@ -200,7 +200,7 @@ def _with_absolute_paths(config: RunConfig) -> RunConfig:
 
 
 def rerun_config(path: PathLike) -> RunConfig:
-    """Read the config of a run, its folder or a JSON file, to repeat it in another folder.
+    """Read the config of a run from its folder or a JSON file, to repeat it in another folder.
 
     The path of the run that chose a subset of the rows is made absolute.
 
@@ -282,7 +282,7 @@ PARTS = {
 
 
 def plan_hypothesis_only(config: RunConfig, seeds: Sequence[int]) -> Plan:
-    """Plan training on the pair, and on the hypothesis alone.
+    """Plan runs that train on whole pairs, and runs that train on hypotheses alone.
 
     Source: SciNLI, section 5 and Table 7; MSciNLI, Table 17; BioNLI, Table 5.
     """

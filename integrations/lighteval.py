@@ -52,7 +52,7 @@ def _aggregate(task: NLITask, rows: Sequence[Mapping[str, Any]]) -> dict[str, fl
 
 
 class _TaskConfig(LightevalTaskConfig):
-    """The configuration of a task whose data is built when it is first asked for."""
+    """The configuration of a task whose data is built on first use."""
 
     def __init__(self, task: NLITask, *, is_generated: bool) -> None:
         self._task = task

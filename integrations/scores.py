@@ -63,7 +63,7 @@ def compute_scores(
 
 
 def _keys(metric: str, thresholds: Sequence[float]) -> Mapping[str, Sequence[str]]:
-    """Return the scores that are taken of a metric: for each its names here."""
+    """Return the scores taken from a metric, each with the names it has here."""
     if metric == "nli_report":
         return {"accuracy": ["accuracy"], "macro_f1": ["macro_f1"]}
     if metric == "pattern_accuracy":

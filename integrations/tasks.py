@@ -45,7 +45,7 @@ class NLITask:
 
     @property
     def spec(self) -> DatasetSpec:
-        """Return what the dataset declares."""
+        """Return the dataset's declaration."""
         return get_builder(self.dataset).SPEC
 
     @property

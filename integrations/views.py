@@ -205,7 +205,7 @@ def _with_repeats(kept: Sequence[_Row], lost: Counter[str]) -> Counter[str]:
 
 
 def _asker(prompt: Prompt, shots: Sequence[Shot]) -> Callable[[_Rows], _Made]:
-    """Return what makes chats of rows."""
+    """Return a function that turns rows into chats."""
     shown = {(shot.premise, shot.hypothesis) for shot in shots}
 
     def ask(rows: _Rows) -> _Made:

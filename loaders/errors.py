@@ -15,8 +15,8 @@ class NLIHubError(Exception):
     """Root of every error that nlihub raises on purpose.
 
     Attributes:
-        exit_code: What the command line ends with: 1 for a check, data or a service that failed, 2
-            for wrong use.
+        exit_code: Exit code of the command line: 1 if a check, data or a service failed, 2 for
+            wrong use.
     """
 
     exit_code: ClassVar[int] = 1
@@ -27,7 +27,7 @@ class NLIHubError(Exception):
 
 
 class MissingExtraError(NLIHubError, ImportError):
-    """A library of an extra is not installed; names the extra."""
+    """A library is not installed; the message names the extra that installs it."""
 
     exit_code = 2
 

@@ -91,9 +91,9 @@ class Retries:
 
     Attributes:
         max_attempts: The number of attempts, from 1.
-        first_wait_s: The wait after the first; it doubles with each other, up to a minute.
-        is_uneven: Whether to shorten waits at random, by up to a half, so that several connections
-            do not come back at once.
+        first_wait_s: The wait after the first attempt; it doubles after each later one, up to a
+            minute.
+        is_uneven: Whether to shorten waits at random, by up to a half, so that retries spread out.
     """
 
     max_attempts: int

@@ -25,7 +25,7 @@ __all__ += ["METRICS", "app_of"]
 
 
 def app_of(metric: str) -> "AppSpec":
-    """Return the app of a metric, which also shows results as tables; its page needs gradio.
+    """Return a metric's app; its page needs gradio, its tables of results do not.
 
     Args:
         metric: Name of the metric, one of ``METRICS``.

@@ -1,9 +1,9 @@
-"""Join a metric's module with all that it imports from this package into one script; install it.
+"""Bundle a metric and everything that it imports from this package as one script; install it.
 
-A metric on the Hub, or in the cache of ``evaluate``, is a single script; its source is several
-modules. The layout of that cache is private to ``evaluate``; it was seen in 0.4.5 and 0.4.6 and is
-written down here and nowhere else: ``<modules>/metrics/<name>/<64 digits>/<script>``, where the
-name is ``evaluate-metric--NAME`` or ``ORG--NAME``, every folder is a package, and the newest script
+A metric on the Hub, or in the cache of ``evaluate``, is a single script, but its source here is
+several modules. The layout of that cache is private to ``evaluate``; only this module relies on it,
+as seen in 0.4.5 and 0.4.6. It is ``<modules>/metrics/<name>/<64 digits>/<script>``, where the name
+is ``evaluate-metric--NAME`` or ``ORG--NAME``, every folder is a package, and the newest script
 counts.
 """
 
@@ -71,7 +71,7 @@ def _parts(name: str, done: set[str]) -> Iterator[_Part]:
 
 
 def _body(part: _Part) -> str:
-    """Return the source without docstring and imports, those of examples included."""
+    """Return the source without its docstring and imports, including imports in examples."""
     lines = part.source.splitlines()
     for i, node in enumerate(part.tree.body):
         if (i == 0 and isinstance(node, ast.Expr)) or isinstance(node, ast.Import | ast.ImportFrom):

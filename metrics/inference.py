@@ -60,11 +60,11 @@ Scores = Mapping[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class Inference:
-    """The options of intervals and tests.
+    """Options for confidence intervals and significance tests.
 
     Attributes:
         confidence_level: Coverage of the intervals, above 0 and below 1.
-        n_resamples: Number of drawn exchanges, from 1, where there are too many to try all.
+        n_resamples: Number of exchanges to draw, from 1, if there are too many to try them all.
         seed: Seed of the draws, from 0.
         has_intervals: Whether a confidence level was given, so that results have intervals.
     """
@@ -430,8 +430,8 @@ def _draw_signs(
 ) -> Iterator[tuple[np.ndarray, np.ndarray]]:
     """Yield exchanges, and the probability of each, ``(exchanges,)``.
 
-    An exchange is given for each row as the number of its units that keep their systems less the
-    number of those that are exchanged, ``(exchanges, rows)``.
+    An exchange is an array with, for each row, the number of its units that keep their systems
+    minus the number of units that swap them, ``(exchanges, rows)``.
 
     Args:
         counts: Number of equal units in each row, ``(rows,)``.

@@ -80,7 +80,7 @@ def _compared_cells(found: Mapping[str, Any]) -> list[Any]:
 
 
 def column_table(columns: Mapping[str, Sequence[Any]]) -> Rows:
-    """Return the columns of a metric's result, which have the same length, as a table."""
+    """Return columns of a metric's result, all of the same length, as a table."""
     values = zip(*columns.values(), strict=True)
     return [list(columns), *([shorten(value) for value in row] for row in values)]
 

@@ -299,14 +299,14 @@ def solved_curve(n_correct: np.ndarray, n_samples: np.ndarray, name: str) -> dic
 
 
 def area_under_curve(n_correct: np.ndarray, n_samples: np.ndarray) -> float:
-    """Return the area under the curve of groups solved: the mean accuracy of the groups.
+    """Return the area under the curve of solved groups, which is the mean accuracy of the groups.
 
     Every group has the same weight, whatever its size; if all groups have the same size, the area
     equals the plain accuracy.
 
     Args:
-        n_correct: Correct samples of each group, ``(groups,)``, from 0.
-        n_samples: Samples of each group, ``(groups,)``, from 1.
+        n_correct: Number of correct samples in each group, ``(groups,)``, from 0.
+        n_samples: Number of samples in each group, ``(groups,)``, from 1.
 
     Returns:
         From 0 to 1, higher is better.

@@ -29,7 +29,7 @@ class Level(IntEnum):
 
 
 def parse_number(text: str) -> Version:
-    """Parse the number of a published version, with or without ``v`` before it.
+    """Parse the number of a published version, with or without a leading ``v``.
 
     Raises:
         UsageError: It is not of the form ``X.Y.Z``.
@@ -49,7 +49,7 @@ def version_tag(number: Version) -> str:
 
 
 def published_numbers(tags: Mapping[str, str]) -> dict[Version, str]:
-    """Return the versions among a repository's tags, each with its commit, the oldest first."""
+    """Return the versions among a repository's tags, each with its commit, oldest first."""
     found = {
         Version(match[1]): commit for tag, commit in tags.items() if (match := _TAG.fullmatch(tag))
     }

@@ -71,7 +71,7 @@ def status_of(error: BaseException | None) -> int | None:
 
 
 def _answer_to(error: BaseException | None) -> Any:
-    """Return the answer that an error of the client, or its cause, has; None for none."""
+    """Return the response attached to a client error or one of its causes, or None."""
     while error is not None:
         answer = getattr(error, "response", None)
         if answer is not None:
@@ -109,10 +109,10 @@ def _first_line(error: BaseException) -> str:
 
 @contextmanager
 def with_timeouts() -> Iterator[None]:
-    """End requests once the Hub has been silent for ``TIMEOUT_S``, while the block runs.
+    """Make requests inside the block time out after the Hub has been silent for ``TIMEOUT_S``.
 
-    By itself the client waits for an answer forever. The ``timeout`` of its one ``httpx`` client
-    can be set.
+    By default the Hub's client waits forever for an answer. It uses a single ``httpx`` client,
+    whose ``timeout`` can be set.
     """
     text = os.environ.get("NLIHUB_TIMEOUT") or str(TIMEOUT_S)
     try:

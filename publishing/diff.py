@@ -102,7 +102,7 @@ def diff(old: str, new: str) -> VersionDiff:
         new: Likewise.
 
     Raises:
-        UsageError: One of them is neither, or they are versions of different datasets.
+        UsageError: An argument is neither, or the versions are of different datasets.
         VersionError: There is no such version.
         HubError: The Hub refuses, or cannot be reached.
         ChecksumError: A published file is not the one that the version lists.

@@ -1,4 +1,4 @@
-"""Published versions, opened for reading: which there are, the files of one, and its rows."""
+"""Read published versions: list them, and open the files and rows of one."""
 
 import hashlib
 import json

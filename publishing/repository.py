@@ -51,7 +51,7 @@ class StoredFile:
 
 
 class HubRepository:
-    """A repository of the Hub. The token is read as ``huggingface_hub`` reads it.
+    """A repository on the Hub, accessed with the token that ``huggingface_hub`` finds.
 
     Args:
         name: ``ORG/NAME``.
@@ -59,7 +59,7 @@ class HubRepository:
 
     Raises:
         UsageError: The name is not ``ORG/NAME``.
-        HubError: By every method that asks the Hub: it refuses, or cannot be reached.
+        HubError: Raised by every method that asks the Hub, if it refuses or cannot be reached.
     """
 
     def __init__(self, name: str, kind: str = "dataset") -> None:

@@ -196,7 +196,7 @@ def find_gold(
 
 
 def _with_our_names(table: pa.Table) -> pa.Table:
-    """Return rows with our names for the texts, where they have SciNLI's."""
+    """Rename SciNLI's text columns to ours, if the rows have those."""
     names = table.column_names
     if {*_RELEASED} <= set(names) and not {*_TEXTS} & set(names):
         ours = dict(zip(_RELEASED, _TEXTS, strict=True))
@@ -324,16 +324,16 @@ def align_labels(rows: GoldRows, labels: tuple[str, ...], what: str) -> GoldRows
 
 
 def interleave(rows: pa.Table) -> npt.NDArray[np.int64]:
-    """Order rows so that any beginning of them is a fair sample.
+    """Order rows so that the first rows, however many, are a fair sample.
 
     Args:
         rows: n rows with ``id``, ``label`` and ``group``.
 
     Returns:
-        The n numbers of the rows. Where each group has one label (patterns), one row of every group
-        comes first, then a second of each, ...; where a group has several (mechanisms), whole
-        groups follow each other; where there are none, the labels take turns. What comes first
-        among equals is decided by keyed hashes of ids and groups.
+        The n row numbers in order. If each group has one label (patterns), one row of every group
+        comes first, then a second of each, and so on; if a group has several labels (mechanisms),
+        whole groups follow each other; if there are no groups, the labels take turns. Keyed hashes
+        of ids and groups break ties.
     """
     ids = rows["id"].to_pylist()
     drawn = np.array([keyed_number(_ORDER_SEED, "order of a task", id_) for id_ in ids], np.uint64)

@@ -137,10 +137,10 @@ def read_log(path: Path) -> HarnessLog | None:
         path: Any file.
 
     Returns:
-        The log; None if it is no log of a harness.
+        The log; None if the file is not a harness log.
 
     Raises:
-        PredictionsError: It is a log of another task, or of several, or is damaged.
+        PredictionsError: The log is of another task or of several tasks, or is damaged.
     """
     if not path.is_file():
         return None
@@ -175,14 +175,14 @@ def config_of(logs: Mapping[Path, HarnessLog]) -> str | None:
 
 
 def restrict_to_logs(gold: GoldRows, logs: Mapping[Path, HarnessLog]) -> tuple[GoldRows, int]:
-    """Restrict rows to those that the harness asked, where it had a limit.
+    """Restrict rows to those that the harness asked about, if it ran with a limit.
 
     Args:
         gold: The rows of the split.
         logs: The logs of all systems, by path.
 
     Returns:
-        The rows, all of them where there is no log, and how many were left out.
+        The rows (all of them if there are no logs), and the number of rows left out.
 
     Raises:
         PredictionsError: A log has rows of another dataset, config, split or version, or the logs

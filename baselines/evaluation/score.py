@@ -295,7 +295,7 @@ def show_scores(found: Mapping[str, Any], *, per_group: bool = False) -> str:
 
     Args:
         found: What ``score`` returned.
-        per_group: Whether to show the tables of groups.
+        per_group: Whether to show the tables by group.
     """
     systems = [", ".join(names) for names in (found["predictions"], found["against"]) if names]
     lines = [describe_dataset(found["dataset"]), " against ".join(systems)]

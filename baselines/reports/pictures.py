@@ -54,7 +54,7 @@ class Pictures:
 def plot_transfer(
     scores: Mapping[str, Mapping[str, float | None]], *, title: str | None = None
 ) -> "Figure":
-    """Plot a heat map of macro-F1 by training and test set, from 0 to 1, None where there is none.
+    """Plot a heat map of macro-F1 (from 0 to 1; None if missing) by training and test set.
 
     Source: MSciNLI, Table 8.
     """
@@ -109,10 +109,10 @@ def plot_shots(
 
 
 def plot_training_map(result: Mapping[str, Any], title: str) -> "Figure":
-    """Plot a run's number of training rows by confidence and variability over the epochs.
+    """Plot a density map of a run's training rows by confidence and variability over the epochs.
 
     Args:
-        result: Result of the metric ``cartography`` with rows in place of groups.
+        result: Result of the metric ``cartography`` with each row as a group of its own.
         title: Title, such as the name of the system.
 
     Source: Swayamdipta et al., EMNLP 2020, Figure 1; MSciNLI, section 5.1.

@@ -96,7 +96,7 @@ def published_results() -> tuple[PublishedResult, ...]:
 
 
 def _setting(of: RunConfig | PublishedResult, train: str | None) -> tuple[Any, ...]:
-    """Return what has to be equal for two systems of one preset to be compared."""
+    """Return the settings that two systems of one preset must share to be comparable."""
     return (
         train,
         of.view,
@@ -110,7 +110,7 @@ def _setting(of: RunConfig | PublishedResult, train: str | None) -> tuple[Any, .
 def find_published(
     config: RunConfig, dataset: Mapping[str, Any], scores: Iterable[str]
 ) -> tuple[list[PublishedResult], str | None]:
-    """Find the papers' results of a run's system, trained and tested on the same data.
+    """Find the papers' results for a run's system, trained and tested on the same data.
 
     Args:
         config: The config of the run.
@@ -118,8 +118,8 @@ def find_published(
         scores: Names of the run's scores.
 
     Returns:
-        The results with the same preset, training rows, view, shots and test rows; and, if there
-        are none, the reason in words, else None.
+        The results with the same preset, training rows, view, shots and test rows; and the reason
+        why there are none, or None if there are some.
     """
     test = data_name(dataset)
     reason = differing_test_set(test, dataset) or _not_the_presets(config)

@@ -126,7 +126,7 @@ class Benchmark:
 
     @cached_property
     def ranked(self) -> list[ReportedSystem]:
-        """Return the systems, the best first, equal ones by name."""
+        """Return the systems, best first, ties sorted by name."""
         score = self.compared[0]
         return sorted(self.systems, key=lambda s: (-self.means(s)[score].mean, s.name))
 

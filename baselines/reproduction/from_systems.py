@@ -167,7 +167,7 @@ def _places(entry: Entry, published: Iterable[PublishedResult]) -> list[Place]:
 def _paper_rows(
     published: Iterable[PublishedResult],
 ) -> dict[tuple[str, str, int | None], dict[Place, MeanScore]]:
-    """Merge published results of a system, trained on the same rows, into one row."""
+    """Merge the published results of each system and training set into one row."""
     rows: dict[tuple[str, str, int | None], dict[Place, MeanScore]] = {}
     for result in published:
         trained = describe_training(result.train or "nothing", result.view, result.n_shots)

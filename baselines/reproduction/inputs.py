@@ -40,12 +40,12 @@ _MEETING = {
 
 @dataclass(frozen=True)
 class Inputs:
-    """What was given to make an entry from.
+    """The inputs for reproducing an entry.
 
     Attributes:
         paths: Folders and files by kind, one of ``KINDS``.
-        config: The config that predictions are of; None takes the default one.
-        splits: The splits to build from source files, empty means all; of predictions the first.
+        config: The config of the predictions; None means the default one.
+        splits: The splits to build from source files, empty for all; predictions use the first.
         parser: Address of a CoreNLP server; None for no parses.
     """
 

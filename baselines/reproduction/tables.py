@@ -1,4 +1,4 @@
-"""What an entry is reproduced as: tables with the paper's numbers beside ours, notes, a picture."""
+"""The output of reproducing an entry: tables of the paper's numbers and ours, notes, a picture."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field

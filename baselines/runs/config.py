@@ -337,19 +337,19 @@ def choose_hyperparameters(
 ) -> dict[str, Any]:
     """Choose the hyper-parameters of an encoder that are not given.
 
-    They are ours, not a paper's: AdamW with a rate that falls with the size of the model, linear
-    decay after a short warm-up, as many epochs as give at least 500 steps, 3 to 20, of which the
-    best on the validation rows is kept. ``benchmarks/README.md`` has what they reach. Adapters
+    The values are ours, not a paper's: AdamW, a learning rate that falls with the model's size,
+    linear decay after a short warm-up, and enough epochs for 500 steps (but 3 to 20), of which the
+    best on the validation rows is kept. ``benchmarks/README.md`` reports their scores. Adapters
     (``lora_rank`` in ``given``) take ten times the rate, at most 1e-3.
 
     Args:
         n_rows: Number of training rows, from 1.
         n_parameters: Number of parameters of the model.
         max_tokens: Maximum number of tokens that the model reads; None if there is none.
-        given: Hyper-parameters that are not to be chosen, by name; the others suit them.
+        given: Hyper-parameters to keep, by name; the others are chosen to suit them.
 
     Returns:
-        The other ones of ``CHOSEN``, by name.
+        The hyper-parameters of ``CHOSEN`` that are not given, by name.
     """
     values: dict[str, Any] = dict(given)
     rate = min(max(1e-4 * (22.7e6 / n_parameters) ** 0.75, 1e-5), 3e-4)

@@ -281,7 +281,7 @@ class _Run:
             )
 
     def _shared(self) -> dict[str, int]:
-        """Count the pairs of each test set that are among the training rows, if there are any."""
+        """Count and report the pairs of each test set that are also training rows."""
         if self.train is None or self.config.method == "prompt":  # which refuses its own exemplars
             return {}
         learned = _pairs(self.train)
@@ -330,7 +330,7 @@ class _Run:
         return dict(self.folder.read_json(METRICS)["evaluations"])
 
     def _begin_record(self) -> None:
-        """Start the record, or continue it if the rows are those that it was started with."""
+        """Start the record, or continue it if the rows are still the ones it was started with."""
         learned = {"train": self.train, "validation": self.validation}
         data = {what: dict(r.description) for what, r in learned.items() if r is not None}
         tests = {test.rows.key: dict(test.rows.description) for test in self.tests}
@@ -477,7 +477,7 @@ def make_system(
     execution: "Execution",
     tell: Tell,
 ) -> System:
-    """Make the system of a baseline run, by the method of its config.
+    """Make the system of a baseline run according to the method in its config.
 
     Args:
         config: The config of the run.

@@ -94,7 +94,7 @@ class LexicalizedSystem:
         self._model = _make_pipeline(groups, min_count, l2)
 
     def fit(self, train: GoldRows, validation: GoldRows | None) -> Mapping[str, Any]:
-        """Train the classifier, or load it if the run has trained it before."""
+        """Train the classifier, or load it if the run has already trained it."""
         checkpoint = self._folder.checkpoint
         if checkpoint.is_dir():
             self._model, _ = load_model(checkpoint)
@@ -239,14 +239,14 @@ def length_difference(premise: str, hypothesis: str) -> list[float]:
 
 
 def overlap_scores(premise: str, hypothesis: str) -> list[float]:
-    """Return the classifier's features of overlap: shared words, nouns, verbs, adjectives, adverbs.
+    """Return the features of word overlap: shared words, nouns, verbs, adjectives and adverbs.
 
     A word counts as often as it occurs in both texts, and among the nouns only if it is a noun in
     both. Punctuation does not count.
 
     Returns:
-        Ten numbers: for each kind the count, and its share of the words of that kind in the text
-        that has fewer, from 0 to 1; 0 if either text has no such word.
+        Ten numbers: for each kind, how many words the texts share, and that number divided by the
+        count in the text that has fewer, from 0 to 1; 0 if either text has no such word.
 
     Source: SciNLI, section 4.2, feature 3.
     """

@@ -171,10 +171,10 @@ def _is_of_pretraining(config: Any) -> bool:
 
 
 def _draw_head(model: Any, lacking: Collection[str], *, whole: bool) -> None:
-    """Draw the missing parameters, or all that are not the encoder's.
+    """Draw the missing parameters at random, or all parameters outside the encoder.
 
-    So they depend on the seed alone, however the others were loaded. A part of the head may be
-    pretrained, as ModernBERT's is.
+    Drawn parameters depend on the seed alone, however the others were loaded. Part of the head may
+    be pretrained, as it is in ModernBERT.
     """
     drawn = AutoModelForSequenceClassification.from_config(model.config)  # type: ignore[no-untyped-call]
     encoder = f"{model.base_model_prefix}."
@@ -340,7 +340,7 @@ def name_of_rows(rows: GoldRows) -> str:
 def encode_texts(
     texts: Sequence[str], tokenizer: Any, config: Any
 ) -> tuple[EncodedRows, Sequence[bool]]:
-    """Tokenize texts one by one, each cut at the number of tokens that a model reads.
+    """Tokenize each text by itself, and cut it to the number of tokens that the model reads.
 
     Args:
         texts: n texts.

@@ -1,4 +1,4 @@
-"""Words of texts, as models without pretraining see them: tokens, stems and word classes."""
+"""Split texts into words for models without pretraining: tokens, stems and word classes."""
 
 import re
 from collections.abc import Sequence

@@ -189,12 +189,12 @@ class AnnotatorAgreement:
 def measure_agreement(
     judged: Sequence[Judged], labels: Collection[str], n_people: int
 ) -> AnnotatorAgreement:
-    """Measure the agreement of annotators as the papers do.
+    """Measure annotator agreement as the papers do.
 
     Args:
-        judged: The pairs of the batches.
+        judged: The judged pairs of all batches.
         labels: The label set.
-        n_people: How many people are asked for each pair.
+        n_people: Number of annotators per pair.
 
     Source:
         SciNLI, section 3.3 and last column of Table 3 (6,904 of 8,044 pairs, 2,011 a class);

@@ -1,4 +1,4 @@
-"""Answers that came back: read strictly, stored in one file, and the sentences people completed.
+"""Read annotators' answers strictly and store them in one file, with the sentences they completed.
 
 Whatever is not an answer to its item is a defect.
 

@@ -78,7 +78,7 @@ class Batch:
 
     @property
     def n_pairs(self) -> int:
-        """The number of its items."""
+        """The number of pairs in the batch."""
         return len(self.items)
 
     @property

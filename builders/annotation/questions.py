@@ -13,16 +13,16 @@ UNCLEAR = "unclear"
 
 @dataclass(frozen=True)
 class Question:
-    """A question to people about the two texts of an item; its wording may change.
+    """A question to annotators about an item's two texts; equality ignores headings and task.
 
     Attributes:
         name: Its name: ``relation``, ``follows``, ``truth`` or ``error``.
         headings: The headings of premise and hypothesis in Label Studio.
-        task: The task, lines of Markdown that end in a list.
-        labels: By answer that is a label or a code, its meaning; may be empty.
-        others: Answers that are no labels, with their meaning.
-        person: What the people are called; their sheets are named after it.
-        may_complete: Whether people may complete sentences that are broken.
+        task: The task, as lines of Markdown that end in a list.
+        labels: Meaning of each answer that is a label or a code; may be empty.
+        others: Meaning of each other answer.
+        person: What annotators are called; their sheets are named after it.
+        may_complete: Whether annotators may complete broken sentences.
     """
 
     name: str

@@ -1,10 +1,10 @@
-"""What people fill in: sheets in CSV, and tasks of Label Studio.
+"""Write and read what annotators fill in: CSV sheets and Label Studio tasks.
 
-A spreadsheet opens and saves a sheet without changing its texts: UTF-8 with a byte order mark,
-without which Excel assumes the encoding of the machine; separated by commas; rows end in CRLF. It
-runs a cell as a formula if its first character besides blanks is one of ``= + - @``. Such a cell
-gets a leading apostrophe, and so does one that begins with an apostrophe of its own; reading
-removes one leading apostrophe. So every text comes back exactly.
+Spreadsheet programs can open and save a sheet without changing its texts: it is comma-separated
+UTF-8 with CRLF line ends, and with a byte order mark, as Excel otherwise assumes the machine's
+encoding. A cell whose first nonblank character is ``=``, ``+``, ``-`` or ``@`` would run as a
+formula, so it is written with a leading apostrophe, as are cells that already begin with one.
+Reading removes one leading apostrophe, so every text comes back exactly.
 
 Source: Label Studio's documentation, pages "Label Studio Task Format", "Export" and the tags
 Choices and Text; exports of Label Studio 1.23.2 in JSON.

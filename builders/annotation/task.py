@@ -114,8 +114,8 @@ def list_domains(version: BuiltVersion, per_class: Mapping[str, int]) -> list[st
     """List the domains of a version made from papers.
 
     Raises:
-        UsageError: The version has no evaluation pairs, or is annotated already; or a split has no
-            quota, or one below 1.
+        UsageError: The version has no evaluation pairs or is already annotated, or a split's quota
+            is missing or below 1.
     """
     splits = [s for s in EVALUATION if s in version.manifest.configs.get(UNBALANCED, {})]
     if not splits or "agreement" in version.manifest.construction:

@@ -1,6 +1,6 @@
 """The definition of a dataset: its declaration, its sources, and how its rows are made or read.
 
-It is read without the ``datasets`` library and without pyarrow, which take long to import.
+Importing this module loads neither ``datasets`` nor pyarrow, which take long to import.
 """
 
 import logging
@@ -288,7 +288,7 @@ class ReleaseRows(Rows):
 
     @property
     def sources(self) -> Sequence[Mapping[str, Any]]:  # type: ignore[override]
-        """The files: where each is published, its size and its hash."""
+        """Where each source file is published, with its size and hash."""
         return [file.entry for file in self.files]
 
     def batches(self) -> Iterator[Batch]:

@@ -13,14 +13,14 @@ _NUMBER = re.compile(rf"(?:\*\*)?{_PLAIN}(?: (?:±|to) {_PLAIN}| \((?:{_PLAIN})?
 def markdown_table(
     head: Sequence[Any], rows: Sequence[Sequence[Any]], *, aligns_numbers: bool = False
 ) -> str:
-    r"""Write a table in Markdown, one line a row.
+    r"""Format a table as Markdown, one line per row.
 
     Args:
         head: The column titles.
         rows: The cells of each row, as many as there are titles. A ``|`` in a cell is escaped, and
             a line break becomes a blank.
-        aligns_numbers: Whether to align numbers to the right: every column but the first in which
-            at least half of the cells that are not empty are numbers.
+        aligns_numbers: Whether to right-align number columns: those, except the first, in which at
+            least half of the nonempty cells are numbers.
 
     >>> print(markdown_table(["label", "rows"], [["a|b", 12]], aligns_numbers=True))
     | label | rows |

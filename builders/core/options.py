@@ -1,4 +1,4 @@
-"""The options of a build, and how the command line reads options of several values."""
+"""The options of a build, and how the command line reads options with several values."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -93,10 +93,10 @@ def check_num_proc(num_proc: int) -> int:
 
 
 def check_config(spec: DatasetSpec, config: str) -> str:
-    """Return the name of a config to build, if the dataset has it.
+    """Return the name of a config after checking that the dataset has it.
 
     Raises:
-        UnknownNameError: It does not; names the closest.
+        UnknownNameError: There is no such config; the message names the closest.
     """
     if config not in spec.configs:
         raise UnknownNameError.of(f"config of {spec.name}", config, spec.configs)

@@ -49,10 +49,10 @@ class ConstructionReport:
     """What a procedure read, kept and dropped.
 
     Attributes:
-        counts: Numbers of units and of pairs, as the manifest has them; and ``annotation``, the
-            card's text on who gave the labels.
-        left_out: By kind, the files, records and ids that were not taken, and why.
-        summary: The same in a few lines, for people.
+        counts: Numbers of units and pairs, as in the manifest, and ``annotation``, the card's text
+            on who labelled the pairs.
+        left_out: The files, records and ids that were left out, and why, by kind.
+        summary: A few lines of text that sum up the report.
     """
 
     counts: Mapping[str, Any]
@@ -99,8 +99,8 @@ def tally(
     """Count by kind what was read, kept and dropped, and why, the most frequent reason first.
 
     Args:
-        found: Kind, reason and number; no reason where they are kept.
-        kinds: All kinds, in order; without a number they count nothing.
+        found: Kind, reason and number of units; the reason is None for units that are kept.
+        kinds: All kinds, in order; those that are not found get counts of 0.
     """
     kept: Counter[str] = Counter()
     dropped: dict[str, Counter[str]] = {kind: Counter() for kind in kinds}

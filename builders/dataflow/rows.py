@@ -142,7 +142,7 @@ class OrderedRows(Rows):
 
     @cached_property
     def parts(self) -> "list[_Part]":
-        """The parts, made when they are asked for first."""
+        """The parts, made on first access."""
         shards = sorted(zip([s.key for s in self.work.shards], self.folders, strict=True))
         groups = [shards[n : n + _RUN_SHARDS] for n in range(0, len(shards), _RUN_SHARDS)]
         configs = self.spec.configs

@@ -106,7 +106,7 @@ class Work:
     share: float = 1.0
 
     def add_tables(self, names: Iterable[str], folders: Sequence[Path]) -> None:
-        """Name tables that were written for each shard, in a folder of its own."""
+        """Register tables that were written shard by shard, each shard into its own folder."""
         for name in names:
             self.database.add(name, [folder / f"{name}.parquet" for folder in folders])
 
@@ -208,7 +208,7 @@ def read_corpus(
 def _fill(
     engine: Engine, stage: str, job: Job[Item], items: Sequence[Item], folders: Sequence[Path]
 ) -> None:
-    """Fill the folder of each item that is not there yet."""
+    """Fill the folders that do not exist yet, one for each item."""
     waiting = [one for one in zip(items, folders, strict=True) if not one[1].is_dir()]
     with (
         watch(stage, len(items), "shards", n_done=len(items) - len(waiting)) as shown,

@@ -74,15 +74,15 @@ class About:
     """Language code."""
 
     def declare(self, name: str, material: str, credit: str) -> Declared:
-        """Return all that is said of the dataset, filled in where its maker says nothing.
+        """Return the dataset's metadata, with defaults for whatever its maker leaves out.
 
         Args:
             name: Name of the dataset, snake_case.
-            material: What the dataset is made from, as in "the authors of the papers".
-            credit: The paper of the procedure, in BibTeX.
+            material: What the dataset is made from: "the papers" in "the authors of the papers".
+            credit: The paper that describes the procedure, in BibTeX.
 
         Raises:
-            UsageError: The name or the language is not valid, or the file cannot be read.
+            UsageError: The name or language is invalid, or the citation file cannot be read.
         """
         title = self.pretty_name or name.replace("_", " ").title()
         holders = self.copyright or f"Copyright the authors of {material}"
@@ -205,7 +205,7 @@ class Declaration:
         )
 
     def spec_fields(self) -> dict[str, Any]:
-        """Return the fields of ``DatasetSpec`` that the procedure decides, not the maker.
+        """Return the ``DatasetSpec`` fields that the procedure decides, rather than the maker.
 
         They are summary, labels, domains, categories, group, metrics, configs, extra, meanings,
         paper, card, creation and changes.

@@ -1,6 +1,6 @@
 """Split papers and abstracts by year or ratio, and a hash of the id.
 
-Each is in one split only, and stays in it whatever others there are.
+Each paper or abstract is in exactly one split, and stays there whatever else the corpus holds.
 
 Source:
     SciNLI, sections 3.2 and 3.3: papers of 2000-2019 for training, those of 2020 for evaluation, of
@@ -39,7 +39,7 @@ SPLITTING = Parameter(group="Splits")
 
 
 def parse_years(text: str) -> PerDomain[Years]:
-    """Parse a recipe's first and last year, ``2000-2019``, or one year, perhaps by domain.
+    """Parse a first and last year, ``2000-2019``, or a single year, optionally by domain.
 
     >>> parse_years("2000-2014,neurips=2000-2018")
     {'default': (2000, 2014), 'neurips': (2000, 2018)}

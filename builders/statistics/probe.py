@@ -1,7 +1,7 @@
-"""Hypothesis-only probe: how much of the labels a classifier tells that never sees a premise.
+"""Hypothesis-only probe: how well a classifier that never sees a premise predicts the labels.
 
-Where it beats chance, part of the labels needs no inference: the pairs have artefacts of their
-construction.
+Where it beats chance, some labels can be predicted without inference: the pairs carry artefacts of
+how they were constructed.
 """
 
 from collections import Counter
@@ -64,12 +64,12 @@ class PartScore:
         part: The label, or the category; ``none`` where a row has none.
         rows: Number of judged rows.
         right: Share that the probe gets right.
-        of_others: How often the same labels are guessed, wrongly, for rows of other labels: the
-            share if these rows were like those.
+        of_others: How often rows of other labels are wrongly given these labels: what ``right``
+            would be if the probe could not tell the two apart.
         difference: The 95 % bootstrap interval of ``right`` minus ``of_others``; None with fewer
             than 50 units.
-        warns: Whether that interval is more than 5 points above 0: these hypotheses show how they
-            were made.
+        warns: Whether the whole interval is more than 5 points above 0: these hypotheses give away
+            how they were made.
     """
 
     part: str
@@ -240,9 +240,9 @@ def train_words(texts: Sequence[str], labels: Array) -> "Pipeline":
 
 
 def top_words(classifier: "Pipeline", n_words: int) -> dict[int, tuple[str, ...]]:
-    """Return, for each known label, at most ``n_words`` words and pairs with most weight.
+    """Return the words and word pairs with the highest weights for each label, up to ``n_words``.
 
-    The heaviest come first, equally heavy ones in alphabetical order; none of weight 0 or less.
+    They are sorted by falling weight, ties alphabetically; weights of 0 or less are left out.
     """
     vectorizer, model = classifier
     weights = model.coef_
@@ -283,7 +283,7 @@ def _assign_folds(unit: str, units: Sequence[tuple[str, str]]) -> Array:
 
 
 def score_probe(gold: Array, guesses: Array, units: Sequence[Hashable], n_labels: int) -> Score:
-    """Return macro-F1 of the probe's guesses.
+    """Return the macro-F1 of the probe's guesses.
 
     Args:
         gold: The labels of n rows, one or more.

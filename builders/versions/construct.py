@@ -120,7 +120,7 @@ def construct(
 
 
 def _list_changes(earlier: Manifest, made: Construction) -> list[str]:
-    """Say in which parameters a version differs from an earlier one, and whether in its sources."""
+    """List the parameters that differ from an earlier version's, and whether the sources do."""
     new, sources = json.loads(json.dumps([made.rows.parameters, [*made.rows.sources]]))
     changes = [
         f"{name} was {json.dumps(earlier.parameters.get(name))}, is {json.dumps(new.get(name))}"

@@ -33,15 +33,15 @@ _ARGUMENTS = ("cache_dir", "keep_in_memory", "num_proc", "download_mode", "verif
 
 
 def ensure_built(builder: type[NLIBuilder], options: BuildOptions) -> BuiltVersion:
-    """Return the built version of a dataset in the cache, built now if it is not there whole.
+    """Return a dataset's built version from the cache, building it if it is missing or damaged.
 
-    All its files have their hashes. A whole version is never replaced, so that processes that read
-    it are not disturbed.
+    Every file is checked against its hash. An intact version is never replaced, so processes that
+    are reading it are not disturbed.
 
     Args:
         builder: The builder of the dataset.
-        options: Where the sources and the cache are; a folder of sources is verified even where
-            the version is cached.
+        options: Where the sources and the cache are; a folder of sources is verified even if the
+            version is cached.
 
     Raises:
         NLIHubError: The sources are missing, not the pinned ones, or malformed.

@@ -102,7 +102,7 @@ class RowTables:
         )
 
     def make(self, kind: str, name: str, query: str) -> str:
-        """Make a table or a view of a query; return its name as SQL has it."""
+        """Create a table or a view from a query; return its name, quoted for SQL."""
         quoted = '"' + name.replace('"', '""') + '"'
         self.execute(f"CREATE OR REPLACE {kind} {quoted} AS {query}")
         return quoted
@@ -165,22 +165,22 @@ class RowTables:
             )
 
     def place(self, config: str, number: int) -> str:
-        """Return where a row is, given by its ``number``: the file, and the row in it from 0."""
+        """Describe where the row with a ``number`` is: its file, and its place in it, from 0."""
         file, row = divmod(number, 1 << ROW_BITS)
         return f"row {row} of {self._files(config)[file]}"
 
 
 @contextmanager
 def open_rows(version: BuiltVersion) -> Iterator[RowTables]:
-    """Open the rows of a built version, all of whose files have the columns of its dataset.
+    """Open the rows of a built version whose files all have the dataset's columns.
 
-    What does not fit into memory is written into the cache of this package, or ``NLIHUB_TEMP``.
+    Data that does not fit into memory is written to the package's cache, or to ``NLIHUB_TEMP``.
 
     Args:
         version: The version.
 
     Raises:
-        OutputError: That folder cannot be written to.
+        OutputError: The folder for such data cannot be written to.
     """
     with open_database(default_cache_dir()) as database:
         yield RowTables(version, database)

@@ -101,7 +101,7 @@ def check(
 
 @check()
 def manifest_is_readable(version: VersionUnderTest) -> Iterator[str]:
-    """Check that dataset, version, configs and splits of the manifest are known here."""
+    """Check that the manifest's dataset, version, configs and splits are known here."""
     spec = version.builder.SPEC
     manifest = version.manifest
     if not _NUMBER.fullmatch(manifest.version):
@@ -218,7 +218,7 @@ def _hashed_rows(version: VersionUnderTest, folder: Path, splits: Iterable[Split
 
 @check(values_are_allowed)
 def ids_are_unique(version: VersionUnderTest) -> Iterator[str | int]:
-    """Check that an id occurs once in a config, and is the same row in every config."""
+    """Check that each id occurs once per config, and names the same row in every config."""
     configs = list(version.manifest.configs)
     config_of_file = [
         configs.index(c) for c, _, entry in version.manifest.splits() for _ in entry.shards
@@ -245,7 +245,7 @@ def ids_are_unique(version: VersionUnderTest) -> Iterator[str | int]:
 
 @check(schema_is_uniform, applies=lambda version: version.builder.SPEC.group == "pattern")
 def a_group_has_one_label(version: VersionUnderTest) -> Iterator[str | int]:
-    """Check that all problems of a pattern have its label (SpaceNLI, 3.2)."""
+    """Check that all problems of a pattern have the same label (SpaceNLI, 3.2)."""
     rows, n_more = version.tables.find(
         f'SELECT "group", min(number) AS first FROM {version.tables.rows(version.main_config)} '
         'GROUP BY "group" HAVING count(DISTINCT label) > 1',
@@ -393,7 +393,7 @@ def sources_are_those_of_the_dataset(version: VersionUnderTest) -> Iterator[str]
 
 
 def _name(address: str) -> str:
-    """Return an address; of a path what every format of a table has, of what is shipped its name.
+    """Return a URL as it is, a path without its suffix, or the bare name of a file of the package.
 
     >>> _name("https://a.org/b.csv"), _name("full/train.csv"), _name("nlihub/bank/patterns.xml")
     ('https://a.org/b.csv', 'full/train', 'patterns')
@@ -436,7 +436,7 @@ def rows_are_those_of_the_sources(version: VersionUnderTest) -> Iterator[str]:
 
 
 def _compare(tables: RowTables, ours: str, theirs: str) -> str:
-    """Return how rows differ from those of the sources."""
+    """Describe how a version's rows differ from those that the sources give."""
     [(n_foreign, first)] = tables.execute(
         f"SELECT count(*), arg_min(id, number) FROM {ours} ANTI JOIN {theirs} AS b USING (hash)"
     )
@@ -464,7 +464,7 @@ def parts_that_are_missing(version: VersionUnderTest) -> Iterator[str]:
 
 @check(manifest_is_readable, lists_only=True)
 def taken_on_trust(version: VersionUnderTest) -> Iterator[str]:
-    """List what rests on the manifest alone: whoever rewrites it with the rows can change it."""
+    """List what only the manifest vouches for: someone who rewrites it and the rows can fake it."""
     manifest, builder = version.manifest, version.builder
     if manifest.declaration:
         yield "rows, declaration and counts of a construction; to prove them, construct it again"
@@ -557,18 +557,18 @@ class VerificationReport:
 
 
 def verify_version(folder: Path, sources: BuildOptions | None = None) -> VerificationReport:
-    """Run every check on the built version in a folder; one that fails raises nothing.
+    """Run every check on the built version in a folder; failed checks raise no error.
 
-    The checks run in order; a check that needs a failed one is not run, and its outcome says so.
+    The checks run in order; one that depends on a failed check is skipped, and its outcome says so.
 
     Args:
         folder: The folder.
-        sources: Where the sources are, to compare the rows with what they give now; None leaves
-            that check out.
+        sources: Where the sources are, to rebuild the rows from them and compare; None skips that
+            check.
 
     Raises:
         OutputError: Memory or the disk is full.
-        UsageError: Sources are given for a version that somebody constructed: it names none.
+        UsageError: Sources are given for a constructed version, whose manifest names none.
     """
     version = VersionUnderTest(folder)
     if sources is not None:

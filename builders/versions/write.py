@@ -56,8 +56,8 @@ def build_version(
         builder: The builder of the dataset.
         output: The folder to build in; a built version of the same name there is replaced.
         options: Where the sources are and how to work.
-        max_shard_bytes: Approximate size in memory of a file; a larger split has several.
-        measure: Measures more of the rows, which the manifest keeps and the card shows.
+        max_shard_bytes: Approximate size of a file in memory; a larger split gets several files.
+        measure: Measures further facts, which the manifest keeps and the card shows.
 
     Raises:
         OutputError: ``output/NAME`` exists and is not a built version, has files that are not its
@@ -162,7 +162,7 @@ class _Form:
 
     @property
     def key(self) -> str:
-        """A hash of the form, and of what else decides the bytes of given rows."""
+        """A hash of the form and of all else that determines the bytes written for given rows."""
         form = [self.schema.to_string(), self.labels, self.keys, self.max_shard_bytes]
         content = [code_hash("builders.versions"), pa.__version__, form]
         return sha256(json.dumps(content).encode()).hexdigest()[:16]
@@ -245,9 +245,9 @@ class _SplitWriter:
 
 
 def _join_parts(parts: Sequence[Path], form: _Form, folder: Path) -> dict[str, dict[str, Split]]:
-    """Return what the parts have of each config and split, their files in the version's folder.
+    """Join the parts of each config and split, with their files in the version's folder.
 
-    The parts keep the files until they go.
+    The files also stay in the folders of the parts until these are removed.
     """
     written = [json.loads((part / _PART).read_text(encoding="utf-8")) for part in parts]
     configs: dict[str, dict[str, Split]] = {}
@@ -312,11 +312,11 @@ def write_texts(version: BuiltVersion) -> None:
 
 
 def find_earlier(target: Path, dataset: str) -> Manifest | None:
-    """Return the manifest of the version of a dataset that another one will replace, if any.
+    """Return the manifest of the built version that is about to be replaced; None if there is none.
 
     Raises:
-        OutputError: The folder is not a built version of the dataset, or has files that are not its
-            own.
+        OutputError: The folder is not a built version of the dataset, or has files that do not
+            belong to one.
     """
     check_replaceable(target, partial(_is_only_ours, dataset))
     return BuiltVersion(target).manifest if (target / MANIFEST).is_file() else None

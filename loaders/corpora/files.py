@@ -146,7 +146,7 @@ def _walk(folder: Path, prefix: str, seen: set[tuple[int, int]]) -> Iterator[str
 
 
 def printable(name: str) -> str:
-    """Return the name of a file with U+FFFD for what is not UTF-8, which no table could hold."""
+    """Return a file's name with U+FFFD for bytes that are not UTF-8, which no table can hold."""
     return os.fsencode(name).decode("utf-8", errors="replace")
 
 
@@ -177,7 +177,7 @@ class Content(NamedTuple):
 
     @property
     def is_lines(self) -> bool:
-        """Whether it has a name of JSON lines."""
+        """Whether its name has a JSON Lines suffix."""
         return not _LINE_ENDINGS.isdisjoint(PurePosixPath(self.name.lower()).suffixes)
 
 
@@ -336,7 +336,7 @@ def _parse(text: bytes | RecordError) -> Any:
 
 
 def _peek(stream: IO[bytes]) -> bytes:
-    """Return the first bytes of a stream, which stay in it."""
+    """Return the first bytes of a stream without consuming them."""
     return cast(BufferedReader, stream).peek(_HEAD_BYTES)[:_HEAD_BYTES]
 
 

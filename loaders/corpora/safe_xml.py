@@ -1,9 +1,9 @@
-"""Read XML with nothing that a file could do beyond its text: no entities, no other files.
+"""Read XML safely: expand no entities that a file declares, and open no other files.
 
 A file that declares entities of its own is refused before any is expanded, since a few of them can
-stand for gigabytes, or for files on this machine. Pictures may be declared: they are never
-expanded. A document type, such as that of PubMed Central, is passed over; nothing outside the file
-is ever read. The names of characters that it would define (``&nbsp;``, ``&alpha;``) are those of
+expand to gigabytes, or to files on this machine. Entities for pictures may be declared, as they are
+never expanded. A document type, such as PubMed Central's, is ignored; nothing outside the file is
+ever read. Character names that the type would define (``&nbsp;``, ``&alpha;``) are resolved as in
 HTML.
 """
 

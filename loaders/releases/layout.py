@@ -76,11 +76,11 @@ def read_whole_number(value: object) -> str:
 def one_of(
     names: Iterable[str] | Mapping[str, str], fold: Callable[[str], str] = str
 ) -> Callable[[object], str]:
-    """Return a reader of values that are known, such as labels.
+    """Return a reader that accepts only known values, such as labels.
 
     Args:
-        names: The values, or our name of each.
-        fold: What is done to a value before it is looked up.
+        names: The known values, or a mapping from them to our names.
+        fold: Normalizes a value before it is looked up.
     """
     known = names if isinstance(names, Mapping) else {name: name for name in names}
 
@@ -99,9 +99,9 @@ class Column:
 
     Attributes:
         name: Its name in the batches that are read.
-        read: Reads a value, and returns ours; raises ``ValueError`` if it is not allowed.
-        names: The names that it may have in the file; None for ``name`` alone, none for any that no
-            other column of the layout has.
+        read: Converts a value to ours; raises ``ValueError`` if it is not allowed.
+        names: Its possible names in the file; None for ``name`` alone, an empty tuple for any name
+            that no other column of the layout has.
         is_required: Whether a file without it is refused.
     """
 
@@ -346,7 +346,7 @@ def _without_repeats(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def _count_odd_texts(name: str, texts: "pa.Array", oddities: Oddities) -> None:
-    """Add the number of texts that have each kind of oddity, as ``"KIND in COLUMN"``."""
+    """Add to the oddities how many texts have each kind, as ``"KIND in COLUMN"``."""
     import pyarrow.compute as pc
 
     for kind, pattern in _KINDS.items():

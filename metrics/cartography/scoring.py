@@ -213,7 +213,7 @@ def _read_rows(
 def _encode_positions(
     column: InputColumn, n_labels: int, problems: Problems
 ) -> EncodedLabels | None:
-    """Encode gold labels as positions among the probabilities, since no label set is given."""
+    """Encode gold labels as positions in the rows of probabilities if no label set is given."""
     positions = [str(i) for i in range(n_labels)]
     if not pa.types.is_integer(column.values.type):
         problems.add("labels: missing; name the label set in the order of the probabilities.")
@@ -223,7 +223,7 @@ def _encode_positions(
 
 
 def _means(values: np.ndarray, ids: EncodedIds) -> np.ndarray:
-    """Return the means by group of numbers from 0 to 1, to the last bit in any order of the rows.
+    """Return each group's mean of numbers from 0 to 1, bit-identical whatever the order of rows.
 
     Each number is split into three integers of 30 bits, whose sums are exact in floats.
     """

@@ -223,7 +223,7 @@ def _whole_groups(table: np.ndarray) -> dict[str, int]:
 
 
 def _larger_side(table: np.ndarray, levels: Thresholds, inference: Inference) -> dict[str, Any]:
-    """Return the scores by the label of which a group has more samples right."""
+    """Score each group on the label for which it has more samples right."""
 
     def scores_of(n_right: np.ndarray) -> dict[str, Any]:
         scores = group_scores(n_right, n_samples, levels, "consistency")

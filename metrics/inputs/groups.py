@@ -143,7 +143,7 @@ class Breakdown:
         """Return the scores of each value.
 
         Args:
-            scores_of: Computes scores from rows, which are ascending.
+            scores_of: Computes scores from row numbers, which are sorted.
         """
         narrow = self.codes.astype(np.min_scalar_type(len(self.values)))  # sorts faster
         order = np.argsort(narrow, kind="stable")
@@ -276,7 +276,7 @@ def _once_a_row(
 
 
 def _cross(first: Breakdown, second: Breakdown) -> Breakdown:
-    """Return the breakdown by pairs of values; a row has all pairs of its values."""
+    """Return the breakdown by pairs of values; a row counts in every pair of its values."""
     n_second = np.bincount(second.rows)
     starts = np.cumsum(n_second) - n_second
     n_pairs = n_second[first.rows]

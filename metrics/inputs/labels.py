@@ -36,7 +36,7 @@ class EncodedLabels:
     Attributes:
         names: The label set: names, or numbers if the labels have no names.
         codes: Positions in ``names`` by column, ``(n,)`` each; ``len(names)`` for no answer.
-        is_given: Whether the label set was given, not observed in the columns.
+        is_given: Whether the label set was given, rather than observed in the columns.
     """
 
     names: tuple[str | int, ...]
@@ -240,7 +240,7 @@ def _as_dictionary(values: pa.Array) -> pa.DictionaryArray:
 
 
 def _look_up(values: pa.DictionaryArray, positions: list[int], no_answer: int) -> np.ndarray:
-    """Return the position of each value, ``(n,)``, from those of the dictionary's values."""
+    """Return the position of each value, ``(n,)``, given those of the dictionary's entries."""
     indices = _fill(values.indices, len(positions))
     codes: np.ndarray = np.array([*positions, no_answer], np.int16)[indices]
     return codes

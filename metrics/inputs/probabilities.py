@@ -45,7 +45,7 @@ def read_probabilities(
 
 
 def _as_probabilities(values: np.ndarray) -> np.ndarray:
-    """Return probabilities, at most 1; raise ``UnreadableError`` if they are none."""
+    """Cap values at 1; raise ``UnreadableError`` if they are not probabilities."""
     if not values.size or values.ndim > 2 or values.shape[-1] < (2 if values.ndim == 2 else 1):
         raise UnreadableError(f"has the shape {values.shape}; {_EXPECTED}")
     rows = values if values.ndim == 2 else values[:, None]

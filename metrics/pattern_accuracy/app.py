@@ -1,4 +1,4 @@
-"""The app of pattern accuracy: its page, and its results as tables."""
+"""The pattern accuracy app: its page, and its results as tables."""
 
 from collections.abc import Mapping
 from typing import Any

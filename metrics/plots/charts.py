@@ -533,18 +533,18 @@ def _add_scale(figure: "Figure", axes: "Axes", drawn: Any, label: str, **options
 
 
 def plot_patterns(results: Mapping[str, Mapping[str, Any]]) -> "Figure":
-    """Draw a heat map of the accuracy of every pattern, a row, by system, a column.
+    """Draw a heat map of accuracy with a row for each pattern and a column for each system.
 
-    Rows go by category, then from the highest to the lowest mean accuracy over the systems. Where
-    rows are too thin for all names, every second or third is named.
+    Rows are sorted by category, then by falling mean accuracy over the systems. If rows are too
+    thin to name them all, every second or third is named.
 
     Args:
         results: Results of ``pattern_accuracy`` with ``per_group``, by name of the system, over the
             same patterns; 1 or more.
 
     Raises:
-        MetricInputError: There are no results, a result has no groups, or systems have different
-            ones.
+        MetricInputError: There are no results, a result has no groups, or the groups of systems
+            differ.
         MissingLibraryError: matplotlib is not installed.
 
     Source: SpaceNLI, section 5, which looks at patterns one by one.

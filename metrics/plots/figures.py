@@ -83,8 +83,8 @@ def shades() -> "LinearSegmentedColormap":
 def with_legend_above(figure: "Figure") -> "Figure":
     """Move the legend of a picture above it, in two columns if the names fit.
 
-    Names of systems may be long; inside the axes they would cover the plot. The legend shows what
-    the first pair of axes has names for. The picture is changed in place, and returned.
+    System names may be so long that they would cover the plot inside the axes. The legend shows
+    whatever has a name in the first pair of axes. The picture is changed in place and returned.
     """
     axes, title = figure.axes[0], None
     for legend in filter(None, [axes.get_legend(), *figure.legends]):
@@ -123,7 +123,7 @@ def save_figure(figure: "Figure", path: str | Path) -> None:
         path: A file that ends in ``.png`` (300 dots per inch), ``.svg`` or ``.pdf``.
 
     Raises:
-        MetricInputError: The suffix is another one.
+        MetricInputError: The path has another suffix.
         OSError: The file cannot be written.
     """
     import matplotlib as mpl

@@ -8,7 +8,7 @@ import sys
 def main() -> None:
     """Run the command line; the entry point of the program.
 
-    Its imports take a while. An interrupt ends them at once: there is nothing to clear away.
+    Importing the commands takes a while. An interrupt ends it at once, as nothing needs cleanup.
     """
     # Looking for cycles among the objects of the imports, by default after every 700 new ones, is a
     # fifteenth of a command on a small corpus.

@@ -24,8 +24,8 @@ def fetch(
 ) -> list[Path]:
     """Download and verify the source files of a dataset.
 
-    Where no hash of a file is published, it is read. If its rows and classes are as published,
-    its hash is recorded; from then on another content is refused.
+    A file without a published hash is read: if its numbers of rows and classes are the published
+    ones, its hash is recorded, and different content is refused from then on.
 
     Args:
         name: Name of the dataset.
@@ -36,15 +36,15 @@ def fetch(
             takes the dataset's first.
 
     Returns:
-        The local files; none for a dataset that is made from what the package ships.
+        The local files; none for a dataset that is made from files in the package.
 
     Raises:
         UnknownNameError: There is no such dataset, config or split.
-        SourceNotFoundError: The folder lacks a file, or a person must ask for it.
+        SourceNotFoundError: The folder lacks a file, or a file must be requested by hand.
         DownloadError: A file cannot be downloaded.
         NotDataError: A file is a web page.
         ChecksumError: A file is not the pinned one.
-        ReleaseError: A file is malformed, or has not the published counts.
+        ReleaseError: A file is malformed, or does not have the published counts.
     """
     builder = get_builder(name)
     if builder.SPEC.offline and folder is None:

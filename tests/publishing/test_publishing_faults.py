@@ -175,7 +175,9 @@ def test_a_publisher_of_another_number_does_not_slip_in_between(hub, publisher):
     said = publisher.end(process, code=1)
     assert answers
     assert "v1.1.0 of someone/toy is published, but somebody else changed" in said
-    assert "will be put back" in publisher.run(*first[:-1], "--dry-run", toy=column)
+    shown = publisher.run(*first[:-1], "--dry-run", toy=column)
+    assert "is_published: True" in shown
+    assert "  changed: none" not in shown
     publisher.run(*first, toy=column)
     same = [path for path in hub.files(KEY) if path.endswith(".parquet")]
     assert {path: hub.files(KEY)[path] for path in same} == {

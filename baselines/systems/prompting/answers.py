@@ -48,7 +48,7 @@ REASONS = ("empty", "none_named", "several_named")
 
 @dataclass(frozen=True)
 class Reading:
-    """The id of the label that an answer names, or which of ``REASONS`` it cannot be read for."""
+    """The id of the label that an answer names, or one of ``REASONS`` if it cannot be read."""
 
     label: int | None
     reason: str | None

@@ -39,7 +39,7 @@ _PASSING = (
 
 
 class ServerError(NLIHubError, ConnectionError):
-    """An error of a server that does not answer a question, or not in the expected form."""
+    """A server did not answer a question, or did not answer in the expected form."""
 
 
 @dataclass(frozen=True)

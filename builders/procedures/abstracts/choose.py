@@ -1,34 +1,34 @@
-"""Choose by SQL: the mechanisms of a corpus, then the rows of each config and split.
+"""Choose by SQL the mechanisms of a corpus, then the rows of each config and split.
 
-Of each pmid one mechanism is taken, and of each supporting set one: so no premise is in two splits,
-and none has a sentence for a positive and for a negative. The statements read the tables of
-``read.SCHEMAS`` and of ``negatives.CANDIDATE_SCHEMA``, and each the results of those before it.
+One mechanism is taken per pmid and per supporting set, so no premise is in two splits or has the
+same sentence as a positive and as a negative. The statements read the tables of ``read.SCHEMAS``
+and ``negatives.CANDIDATE_SCHEMA``, and the results of earlier statements.
 
-The draw of BioNLI, under which a training mechanism is one row, its positive or one negative:
+BioNLI's draw, in which a training mechanism gives a single row, its positive or one negative:
 
-1.  A share of the mechanisms is for testing. Every row of the others has a number from 0 to 1, the
-    same for both configs.
+1.  A share of the mechanisms goes to the test split. Every row of the others gets a number from 0
+    to 1, the same for both configs.
 2.  A row of a preferred kind whose number is .9 or more puts its mechanism into validation.
-3.  Other rows of preferred kinds are accepted; a row of another kind is accepted where its number
-    is below the share of its category, which depends on the config (``ACCEPTED``, ``OTHERS``).
+3.  Other rows of preferred kinds are accepted; a row of another kind is accepted if its number is
+    below the share for its category and the config (``ACCEPTED``, ``OTHERS``).
 4.  ``full`` draws one accepted row of each remaining mechanism for training; a mechanism without
     one goes to validation.
-5.  ``balanced`` draws one row of each remaining mechanism, accepted or not; it is for training if
-    it is accepted. Validation has those of the validation of ``full`` that are not in training; the
-    others are in no split.
+5.  ``balanced`` draws one row of each remaining mechanism, accepted or not, and trains on it if it
+    is accepted. Mechanisms that are not in training go to validation if ``full`` has them there;
+    the others are in no split.
 
-A row of a preferred kind is drawn before all others, which are equally likely. Validation and test
-have all rows of a mechanism. The authors prefer what is rare in BioNLI, SRE, GEN and GEN-ND; where
-most mechanisms have one, nearly all training rows would be of that kind (``find_rare_kinds``).
+Rows of preferred kinds are drawn before all others, which are equally likely. Validation and test
+have all rows of a mechanism. The authors prefer the kinds rare in BioNLI (SRE, GEN, GEN-ND); if
+most mechanisms had one, nearly all training rows would be of that kind (``find_rare_kinds``).
 
-With the shares of splits given, these decide instead of steps 1 and 2, all rows of preferred kinds
-are accepted, and a training mechanism of ``full`` without an accepted row is one of all its rows.
-With pairs, a training mechanism is its positive and one negative, each category equally likely;
-``balanced`` has those whose negative is accepted.
+If the shares of the splits are given, they replace steps 1 and 2, all rows of preferred kinds are
+accepted, and ``full`` draws from all rows of a training mechanism if none of them is accepted.
+With pairs, a training mechanism gives its positive and one negative, with all categories equally
+likely; ``balanced`` has the mechanisms whose negative is accepted.
 
-Flipping a predicate mostly negates an affirmed conclusion, and few conclusions are denied: where a
-hypothesis is negated, it is hardly ever entailed. Balancing negation keeps few of these negatives,
-and all of those that affirm what is denied.
+Flipping a predicate usually negates an affirmative conclusion, and few conclusions are negative, so
+a negated hypothesis is hardly ever entailed. Balancing negation keeps few of the negated negatives,
+and all flipped negatives that affirm a negative conclusion.
 
 Source:
     BioNLI, section 3.4, Tables 2 and 3, has the sizes. Steps 2 to 5 and their shares are those of
@@ -317,7 +317,7 @@ class Distribution:
         """
 
     def _assigned(self) -> str:
-        """Return the query that says for each row where it and its mechanism are."""
+        """Return the query that finds the split of each row and its mechanism in each config."""
         any_full = "any_full" if self.ratio is None else "TRUE"
         negative = "AND NOT is_positive" if self.pairs else ""
         return f"""

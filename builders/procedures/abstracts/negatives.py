@@ -1,4 +1,4 @@
-"""Make the negatives of mechanisms, by rules and by a writer: rows, and keys to choose by."""
+"""Make negatives of mechanisms by rules and by a writer, with the keys to choose rows by."""
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -179,7 +179,7 @@ class MakeRows:
         }
 
     def _keys(self, pmid: str, kind: str, text: str) -> dict[str, Any]:
-        """Return what a row is chosen by, after ``shard`` and ``row``."""
+        """Return the columns that a row is chosen by, except ``shard`` and ``row``."""
         category, name, negated = category_of(kind), f"{pmid}-{kind}", is_negated(text)
         is_flipped = negated and category == FLIPPED
         return {

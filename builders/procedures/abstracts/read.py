@@ -89,7 +89,7 @@ class ReadAbstracts:
     def _rows(
         self, unit: Unit, left_out: Sequence[SkippedAbstract]
     ) -> Iterator[tuple[str, dict[str, Any]]]:
-        """Yield the rows of a unit as table and columns, besides ``shard`` and ``seq``."""
+        """Yield each row of a unit: its table, and its columns except ``shard`` and ``seq``."""
         for part in left_out:
             yield "parts", _place(part, part.unit, part)
         if isinstance(unit, SkippedAbstract):

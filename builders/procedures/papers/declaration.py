@@ -1,4 +1,4 @@
-"""What a dataset made from papers declares of itself."""
+"""What a dataset made from papers declares about itself."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass

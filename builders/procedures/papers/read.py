@@ -92,7 +92,7 @@ class ReadPapers:
     metadata: Metadata
 
     def __call__(self, shard: "Shard", folder: Path) -> None:
-        """Write the table ``rows``, and those of ``SCHEMAS``."""
+        """Write the table ``rows`` and the tables of ``SCHEMAS``."""
         features = uniform_features(self.recipe.phrases.label_names, EXTRA)
         dropped: Counter[tuple[str, str]] = Counter()
         n_papers = 0

@@ -86,13 +86,13 @@ class LinkingPhrases:
 
     @classmethod
     def read(cls, path: Path | None = None) -> "LinkingPhrases":
-        """Read linking phrases from a JSON file of the form of ``phrases.json``.
+        """Read linking phrases from a JSON file in the format of ``phrases.json``.
 
         Args:
             path: The file; None takes SciNLI's phrases.
 
         Raises:
-            UsageError: The file is missing, or not of that form.
+            UsageError: The file is missing, or not in that format.
         """
         source = local_path(path) if path else files(__package__) / "phrases.json"
         try:

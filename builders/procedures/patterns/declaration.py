@@ -220,7 +220,7 @@ class PatternsDeclaration(Declaration):
     has_few_shot: bool
 
     def count_blocks(self, construction: Mapping[str, Any]) -> dict[str, str]:
-        """Return how many problems the patterns gave, and which gave fewer than asked for."""
+        """Describe how many problems the patterns gave, and which gave fewer than requested."""
         counts = construction["patterns"]
         text = f"{counts['read']:,} patterns gave {counts['problems']:,} problems."
         if short := counts["short"]:

@@ -145,7 +145,7 @@ class AbstractDraft:
 
     Attributes:
         elsewhere: Identifiers of entities in parts of the document that are not read; their
-            relations are left out without a report.
+            relations are dropped without being reported.
     """
 
     def __init__(self, pmid: str, file: str, line: int, title: str, body: str) -> None:

@@ -1,15 +1,15 @@
 """Read abstracts in PubTator's text format.
 
-An abstract is a line ``pmid|t|title`` and a line ``pmid|a|text``, then a line for each entity and
-relation, with tabs between::
+An abstract is a line ``pmid|t|title`` and a line ``pmid|a|text``, then a tab-separated line for
+each entity and relation::
 
     pmid  start  end  mention  type  id          (or more columns, which are not read)
     pmid  type   id   id                         (as in PubTator 3, BioCreative's CDR, and PPI)
 
-Offsets count characters of the title, one blank and the text. A line whose second column is a whole
-number, or that has six columns or more, is an entity; one of four or five is a relation (the fifth
-column, where a corpus tells whether a relation is new, is not read). Abstracts need no empty line
-between them: a title begins one.
+Offsets count characters of the title, one blank and the text. A line with a whole number in its
+second column, or with at least six columns, is an entity; a line with four or five columns is a
+relation (the fifth, in which a corpus says whether the relation is new, is not read). Abstracts
+need no empty line between them: a title line begins a new one.
 
 Source: the format that PubTator 3 exports, and that of BioCreative V's CDR corpus.
 """
@@ -74,7 +74,7 @@ def read_pubtator(
     """Read the abstracts of a PubTator file, one at a time.
 
     Args:
-        lines: The lines with their numbers, or why they cannot be read.
+        lines: The numbered lines; an unreadable line is replaced by its error.
         file: The file, as the user named it.
 
     Yields:

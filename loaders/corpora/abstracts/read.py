@@ -1,14 +1,14 @@
-"""Read files of annotated abstracts, whose format shows in their content.
+"""Read files of annotated abstracts, whose format is detected from their content.
 
-The files may be compressed (gzip, bzip2, xz, Zstandard), and may be tar archives, as those of
-PubTator's whole collection are. JSON is one value a line, or one a file: a document of BioC, a
-collection of them (``{"PubTator3": [...]}``, ``{"documents": [...]}`` or a list), or a record of a
-mechanism. A file that is one value is read whole; one of lines, a line at a time.
+The files may be compressed (gzip, bzip2, xz, Zstandard) or packed as tar archives, as PubTator's
+whole collection is. JSON has one value per line or per file: a BioC document, a collection of them
+(``{"PubTator3": [...]}``, ``{"documents": [...]}`` or a list), or a mechanism record. A file with a
+single value is read whole, and a file of lines one line at a time.
 
-Of the libraries for these formats, ``bioc`` (2.1, August 2023) brings five others, has no types,
+Of the libraries for these formats, ``bioc`` (2.1, August 2023) pulls in five others, has no types,
 stops at the first malformed line, and does not compare offsets with the text; ``pubtator-loader``
-(2021) is under the GPL and needs spaCy 3.0.5; ``bconv`` (2023) needs nltk and lxml below 5. None
-reports lines.
+(2021) is under the GPL and needs spaCy 3.0.5; ``bconv`` (2023) needs nltk and lxml below 5. None of
+them reports line numbers.
 """
 
 from collections.abc import Iterable, Iterator

@@ -64,10 +64,10 @@ class Paper:
         id: The name of the paper in its corpus.
         year: The year of publication; None where the file does not state it.
         domain: The field; None where the file does not state it.
-        sections: The sections, the abstract first; each has a paragraph. Neither the title of the
-            paper nor captions, tables, footnotes and references are among them.
+        sections: The sections, abstract first, each with at least one paragraph. They leave out the
+            paper's title, captions, tables, footnotes and references.
         file: The file that it was read from, as the user named it.
-        line: The line in it, from 1; 0 where the file is one paper.
+        line: The line in that file, from 1; 0 if the file is a single paper.
     """
 
     id: str
@@ -170,7 +170,7 @@ def parse_id(value: object, where: str) -> str | None:
 
     Args:
         value: A text, or a whole number, which is written out.
-        where: What the value is called, for the message.
+        where: Name of the value, for the error message.
 
     Raises:
         RecordError: The value is neither text nor number.
@@ -199,7 +199,7 @@ def id_from_name(name: str) -> str:
 
 
 def wrong_type(where: str, expected: str, value: object) -> RecordError:
-    """Return the error of a value in a paper that is of another type than its format has there."""
+    """Return the error for a value in a paper that does not have the type its format requires."""
     return RecordError("malformed", f"{where}: expected {expected}, got {type(value).__name__}")
 
 
@@ -237,7 +237,7 @@ class Metadata:
 
         Args:
             path: The file, in UTF-8; None for no table.
-            domain: Domain of all papers that have no other.
+            domain: Domain of papers for which neither the table nor the file states one.
 
         Raises:
             MetadataError: The file is missing or malformed; all its defects are listed.

@@ -73,7 +73,7 @@ class _Reader:
         self._open: set[int] = set()  # nodes being read, to notice an alias to itself
 
     def defect(self, at: Any, message: str) -> Defect:
-        """Report a defect at a node, an event or a mark of PyYAML, and return it."""
+        """Report a defect at a PyYAML node, event or mark, and return it."""
         mark = getattr(at, "start_mark", at)
         found = Defect(self.file, mark.line + 1 if mark else 0, self.where, message)
         self.defects.append(found)

@@ -86,16 +86,16 @@ def find_pattern_bank(folder: Path) -> tuple[Path, Path]:
 def scan_pattern_bank(
     patterns: Path, world: Path, *, is_pinned: bool = False
 ) -> tuple[PatternBank, list[Defect]]:
-    """Read the sound patterns of a pattern bank, and list the defects of the others.
+    """Read the valid patterns of a pattern bank, and list the defects of the others.
 
     Args:
         patterns: The XML file.
         world: The YAML file.
-        is_pinned: Whether the bank is a published one, whose conditions are taken as they are: the
-            official one compares phrases with "bridge" and "rooftop", which none equals.
+        is_pinned: Whether the bank is a published one, whose conditions are not checked: the
+            official bank compares phrases with "bridge" and "rooftop", which match none.
 
     Raises:
-        BankError: One of the files cannot be read as XML or as a mini world at all.
+        BankError: A file cannot be parsed as XML, or as a mini world.
         FileNotFoundError: There is no such file.
     """
     from .mini_world import read_mini_world  # PyYAML takes long to import
@@ -249,7 +249,7 @@ class _Reader:
         return [(leaf, text) for leaf, text in found if text]
 
     def sentences(self, leaf: Element) -> tuple[str, ...]:
-        """Read one sentence a line; a leading ^ marks background knowledge and goes."""
+        """Read one sentence per line; a leading ^, which marks background knowledge, is dropped."""
         lines = [line.strip().lstrip("^").strip() for line in self.text(leaf).split("\n")]
         if not all(lines):
             self.defect(leaf, f"<{leaf.tag}> has an empty line")
@@ -301,10 +301,10 @@ class _Reader:
         constraint: Constraint | None,
         fillers: Mapping[str, Sequence[str]],
     ) -> None:
-        """Report strings in a constraint that no filler equals, such as "mill" for "the mill".
+        """Report strings in a constraint that match no filler, such as "mill" for "the mill".
 
-        A phrase of the world that restrictions leave out is not reported: a condition may come from
-        the group, for patterns with other restrictions.
+        Phrases of the mini world are not reported, even if restrictions exclude them: the condition
+        may come from the group and be meant for patterns with other restrictions.
         """
         for condition in () if constraint is None else conditions_in(constraint):
             match condition:

@@ -59,7 +59,7 @@ _baseline = _app(
 
 
 def _add(commands: str, to: App, module: str, group: str = "Commands") -> None:
-    """Add commands: ``NAME`` is the function ``NAME_command`` of a module, imported on use."""
+    """Add commands: ``NAME`` calls a module's function ``NAME_command``, imported on first use."""
     for name in commands.split():
         function = f"{__name__}.{module}:{name.replace('-', '_')}_command"
         to.command(function, name=name, group=group, help_format="markdown")

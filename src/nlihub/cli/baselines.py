@@ -45,7 +45,7 @@ HypothesisOnly = Annotated[bool, Parameter(group="Rows", help="Use the hypothesi
 @Parameter(name="*", group="Runs")
 @dataclass(frozen=True)
 class RunOptions:
-    """The runs of a command: their folder, preset, name, seeds and sources, and the answer."""
+    """Options for a command's runs: folder, preset, name, seeds, sources, form of the answer."""
 
     output: Runs
     preset: Annotated[str | None, Parameter(completer=_list_presets)] = None
@@ -61,7 +61,7 @@ class RunOptions:
 @Parameter(name="*", group="Model")
 @dataclass(frozen=True)
 class Pretrained:
-    """The model to start from; the fields have the names of ``RunConfig``."""
+    """The model to start from; the fields are named as in ``RunConfig``."""
 
     model: str | None = None
     """Model on the Hub, or folder."""
@@ -110,7 +110,7 @@ class Length:
 @Parameter(name="*", group="Training")
 @dataclass(frozen=True)
 class TrainingOptions:
-    """Hyper-parameters of all training; the fields have the names of ``HyperParameters``."""
+    """Hyper-parameters of all training; the fields are named as in ``HyperParameters``."""
 
     learning_rate: float | None = None
     """Learning rate."""
@@ -457,7 +457,7 @@ def _do_runs(
     analysis: str | None = None,
     num_proc: int = 1,
 ) -> None:
-    """Do the runs of baselines, and answer with their scores."""
+    """Run baselines, and answer with their scores."""
     from .. import baselines
     from ..baselines.presets import get_preset
     from ..loaders.errors import needs_extra
@@ -647,7 +647,7 @@ def presets_command(*, as_json: Json = False) -> None:
 
 
 def _presets_as_text(found: Mapping[str, Mapping[str, Any]]) -> str:
-    """Show presets with their commands, models and sources, a line each under a heading."""
+    """List presets with their commands, models and sources, one per line under a heading."""
     rows = [("preset", "command", "model", "source")]
     for name, preset in found.items():
         model = preset["config"]["model"] or preset["config"]["method"]

@@ -187,7 +187,7 @@ def train_generator(
     """Train a sequence-to-sequence model in place on inputs and outputs.
 
     Returns:
-        The mean loss of all steps, in nats a token.
+        The mean loss over all steps, in nats per token.
 
     Raises:
         TrainingError: No example is short enough, or the loss is not a number.

@@ -293,11 +293,11 @@ _WORD = re.compile(r"\w+|[^\w\s]")
 
 
 def token_f1(written: str, original: str) -> float:
-    """Score a sentence by the F1 of words and punctuation, ignoring case: 0 ... 1.
+    """Return the F1 of shared words and punctuation, from 0 to 1, ignoring case.
 
-    The default, as it needs no download. It knows no meaning: a paraphrase scores as low as a
-    sentence on another subject, and a sentence with its entities exchanged scores 1. The paper's
-    bounds are for BLEURT and BioLinkBERT, and mean something else here.
+    This measure is the default, as it needs no download. It ignores meaning: a paraphrase scores as
+    low as a sentence on another subject, and a sentence with its entities swapped scores 1. The
+    paper's bounds were set for BLEURT and BioLinkBERT and do not carry over.
 
     >>> token_f1("A blocks B.", "A activates B.")
     0.75

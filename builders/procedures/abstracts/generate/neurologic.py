@@ -120,7 +120,7 @@ class Constraints:
         return MatchState(ends[0], seen)
 
     def _ends(self, text: Tokens) -> list[Tokens]:
-        """Return the ends of a text that begin a sequence, longest first; the last is empty."""
+        """Return the suffixes of a text that begin a sequence, longest first and empty last."""
         return [text[n:] for n in range(len(text) + 1) if text[n:] in self._begun]
 
 

@@ -75,10 +75,10 @@ RELATIONS: dict[str, tuple[bool, str]] = ROLES["relations"]
 
 
 def find_direction(between: str) -> bool | None:
-    """Return whether the first of two mentions regulates the second, from the text between them.
+    """Infer from the text between two mentions whether the first regulates the second.
 
     Returns:
-        False where the second regulates the first; None where the text does not say so plainly.
+        True if so; False if the second regulates the first; None if the text leaves it open.
     """
     if _COMPOUND.fullmatch(between):
         return True

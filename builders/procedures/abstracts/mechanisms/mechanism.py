@@ -1,11 +1,11 @@
-"""The unit that is perturbed, a conclusion and its supporting sentences, and how it is found.
+"""The unit to perturb (a conclusion and its supporting sentences), and the rules for finding it.
 
-``phrases.json`` holds the phrases in sets. ``paper`` has the thirteen of BioNLI's Table 7. The
-others are ours, for abstracts that conclude in other words: ``conclude`` has other forms of
-"conclude" and the headings of structured abstracts, ``results`` what results are said to do ("these
-data suggest"), ``inference`` words of inference ("thus", "suggesting that"), ``hedge`` words of a
-careful claim ("may play"). The later the set, the more of its sentences are not called conclusions
-by their authors.
+``phrases.json`` holds conclusion phrases in sets. ``paper`` has the thirteen phrases of BioNLI's
+Table 7. The other sets are ours, for abstracts that use other words: ``conclude`` has other forms
+of "conclude" and the headings of structured abstracts, ``results`` phrases that report findings
+("these data suggest"), ``inference`` words that draw a conclusion ("thus", "suggesting that"), and
+``hedge`` words that claim it cautiously ("may play"). The later a set comes in this list, the more
+often it matches sentences that their authors do not call conclusions.
 
 A phrase matches whole words, ignoring case and the amount of whitespace. ``a/b`` in a phrase stands
 for either word; ``:`` may directly follow a word.

@@ -531,7 +531,7 @@ class SwapPositions(SwapNames):
 
 
 def _why_not(marked: MarkedSentence, mechanism: Mechanism) -> str | None:
-    """Return why a sentence, or the abstract, may be as true with its entities exchanged."""
+    """Return why the sentence or abstract may stay true when its two entities are swapped."""
     if find_relation(marked) is None:
         return UNDIRECTED
     if find_denials(marked):

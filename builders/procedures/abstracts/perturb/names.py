@@ -58,7 +58,7 @@ class MarkedSentence:
         text: The sentence with its markers.
         regulator: The place of the regulator.
         regulated: The place of the regulated entity.
-        masked: The text with ``NAME`` for each character of an entity or a marker; of equal length.
+        masked: The text with each character of an entity or marker replaced by ``NAME``.
     """
 
     text: str
@@ -115,7 +115,7 @@ def mark_names(sentence: str, names: tuple[str, str]) -> MarkedSentence | None:
 
 @lru_cache(maxsize=8)  # the strategies ask of the same mechanism one after the other
 def names_of_both(mechanism: Mechanism) -> tuple[frozenset[str], frozenset[str]]:
-    """Return all names of each of the two entities: by concept id, and the long one of "(TNF)"."""
+    """Return all names of each entity: mentions with its concept id, short and long forms."""
     text = strip_markers(" ".join(mechanism.sentences))
     found = []
     ids = (mechanism.regulator_ids, mechanism.regulated_ids)
@@ -160,7 +160,7 @@ def _mask(text: str, spans: Iterable[tuple[int, int]]) -> str:
 
 
 def mask_names(text: str, names: Iterable[str]) -> str:
-    """Replace whole names by ``NAME`` characters, longer ones first: IL-6 receptor, IL-6."""
+    """Replace whole names by ``NAME`` characters, longest first: IL-6 receptor before IL-6."""
     for name in sorted(sorted(set(filter(str.strip, names))), key=len, reverse=True):
         text = _mask(text, map(re.Match.span, find_name(name, text)))
     return text

@@ -90,12 +90,12 @@ class Relation:
 
 
 class RelationForms:
-    """The forms, with given verbs and nouns.
+    """The forms that state a relation, built from given verbs and nouns.
 
     Args:
-        verbs: Base forms of verbs by which an entity acts on another, perhaps with a preposition.
-        agents: Nouns of what acts, e.g. ``inhibitor``.
-        actions: Nouns of acting, e.g. ``inhibition``.
+        verbs: Base forms of verbs for one entity acting on another, perhaps with a preposition.
+        agents: Nouns for the entity that acts, e.g. ``inhibitor``.
+        actions: Nouns for the action, e.g. ``inhibition``.
     """
 
     def __init__(self, verbs: Iterable[str], agents: Iterable[str], actions: Iterable[str]) -> None:

@@ -62,7 +62,7 @@ class Perturbed:
         """Apply edits to a conclusion.
 
         Args:
-            conclusion: The positive.
+            conclusion: The original conclusion.
             edits: The changes, which must not overlap; those that change nothing are left out.
         """
         real = sorted(e for e in edits if conclusion[e.start : e.end] != e.new)

@@ -200,9 +200,9 @@ def _why_not(masked: str, number: Number) -> str | None:
 
 
 def _contradicts(old: Number, new: Number) -> bool:
-    """Return whether a number is of the kind of another and neither the same rounded nor far.
+    """Return whether a new number is of the same kind, and neither nearly equal nor far off.
 
-    A count is not lowered: what holds in five strains holds in two of them.
+    A lower count contradicts nothing: what holds in five strains holds in two of them.
     """
     low, high = sorted((old.value, new.value))
     if old.kind[0].startswith("number") and new.value < old.value:

@@ -287,8 +287,7 @@ class _Reader:
         leaves = self.leaves(sources, "BL")
         if not leaves:
             return None
-        # Joined as text, as the authors do, so that "a or b" and "c" mean "a or (b and c)".
-        text = " and ".join(text for _, text in leaves)
+        text = " and ".join(f"({text})" for _, text in leaves)
         try:
             return parse_constraint(text, names, self.world)
         except ValueError as error:

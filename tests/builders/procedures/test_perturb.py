@@ -330,6 +330,12 @@ def test_names_take_capitals_with_them():
         assert uncapitalize_name("Ras", sentences) == expected
 
 
+def test_a_plural_does_not_stand_for_a_singular():
+    for name in ("Bacteria", "MicroRNAs", "Ca2+ ions", "Cytokines such as TNF"):
+        sentence = f"Here <re> {name} <er> stimulate <el> leptin <le> release."
+        assert outcome("SEN", sentence, "gg") == UNFIT, name
+
+
 def test_an_explained_name_is_not_replaced():
     assert outcome("SREO", "<re> ghrelin <er> (GHR) raises <el> iron <le>.", "g-") == UNFIT
     assert outcome("SREO", "Here ghrelin (<re> GHR <er>) raises <el> iron <le>.", "g-") == UNFIT
@@ -497,6 +503,7 @@ def test_numbers(text, expected):
         ("by 5% in rats", "A cut B by 7% in rats, C by 9% in dogs.", STATED),
         ("by 5% in rats", "C cut B by 7% in rats.", {"by 7% in rats"}),
         ("by 5% in rats", "A cut the enzyme by 7% in rats.", STATED),
+        ("by 5% in rats", "B fell by 5% at once and by 7% later.", STATED),
         # At 5 mg, and at 7 mg as well.
         ("at 5 mg/kg", "At 7 mg/kg.", DOSE),
         # Other numbers are no hindrance.
@@ -576,6 +583,9 @@ def test_own_antonyms(tmp_path):
         ("SEN", "Estradiol is a hormone that prolactin stimulates."),
         ("SEN", "Prolactin lowers LH by raising estradiol."),
         ("LPR", "Estradiol gave less prolactin secretion."),
+        ("LPR", "Prolactin went down on estradiol."),
+        ("VNeg", "Prolactin on estradiol was like that of medium."),
+        ("VNeg", "Estradiol lowers prolactin in ewes."),
     ],
 )
 def test_what_a_supporting_sentence_may_say_in_other_words_is_not_made(strategy, said):

@@ -60,6 +60,16 @@ def test_a_pattern_without_a_class_is_in_no_class(bank_files, tmp_path):
     assert None in categories
 
 
+def test_conditions_of_a_group_hold_beside_an_or(bank_files):
+    own = '<SR>see_from(NP3,NP4,NP5)</SR>\n      <BL>NP5 == "the barn" or NP5 == "the mill"</BL>'
+    text = PATTERNS.replace("<SR>see_from(NP3,NP4,NP5)</SR>", own)
+    bank = read_pattern_bank(*bank_files(text))
+    (pattern,) = [one for one in bank if one.id == "1b"]
+    problems = rows(sample_pattern(pattern, bank.world, SamplingConfig(per_pattern=-1)))
+    assert problems
+    assert all(phrases["NP3"] != "Kofi" for _, phrases in problems)
+
+
 def test_a_sample_unlike_another_shares_nothing_with_it(bank_files):
     bank = read_pattern_bank(*bank_files())
     for pattern in bank:

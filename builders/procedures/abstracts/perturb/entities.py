@@ -46,6 +46,7 @@ from .names import (
     find_name,
     fold_text,
     is_plural,
+    lists_both,
     mark_names,
     names_both,
     names_of_both,
@@ -574,7 +575,7 @@ def _is_one_way(text: str, mechanism: Mechanism, conclusion: MarkedSentence) -> 
         return False
     first, second = marked.in_order
     between = marked.masked[first.end : second.start]
-    if between in (" and ", " or ", "/"):
+    if lists_both(mechanism, text):
         return True
     if _BACK.search(marked.masked, second.end, second.end + _NEAR):
         return False

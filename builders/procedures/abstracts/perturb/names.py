@@ -142,6 +142,15 @@ def names_both(mechanism: Mechanism, text: str) -> bool:
     return all(any(map(stands, names)) for names in names_of_both(mechanism))
 
 
+def lists_both(mechanism: Mechanism, text: str) -> bool:
+    """Return whether a text names each entity beside the other: A and B, A or B, A/B."""
+    marked = mark_names(text, mechanism.names)
+    if marked is None:
+        return False
+    first, second = marked.in_order
+    return text[first.end : second.start] in (" and ", " or ", "/")
+
+
 def find_places(text: str) -> tuple[EntityPlace, EntityPlace] | None:
     """Find the places of regulator and regulated entity; None where markers are malformed."""
     found = [match for pattern in _PLACES if (match := pattern.search(text))]
@@ -254,9 +263,11 @@ def uncapitalize_name(name: str, sentences: Iterable[str]) -> str:
 UNFIT = "no name fits its place in part of speech, number or article"
 _PLAIN_WORD = re.compile(r"[a-z]{3,}(?!\w)")
 #: What makes two names of one, or an adjective or a plural of a name.
-_COMPOSED = re.compile(r"[(),;\[\]]|\b(?:and|or|with|plus|of|to|for|from|against|in)\b")
+_COMPOSED = re.compile(
+    r"[(),;\[\]]|\b(?:and|or|with|plus|of|to|for|from|against|in|as|like|including)\b"
+)
 _ADJECTIVE = re.compile(r"[a-z]{2,}(?:ic|ous|ive|ian|al|ed|ar|less)$", re.IGNORECASE)
-_ACRONYM_PLURAL = re.compile(r"[A-Z][A-Z0-9]+s")
+_ACRONYM_PLURAL = re.compile(r"\w*[A-Z][A-Z0-9]+s")
 _SINGULAR_ENDS = ("ss", "us", "is", "as", "os", "ys")
 _INDEFINITE = re.compile(r"(?<![\w-])an?\s+$", re.IGNORECASE)
 
@@ -273,11 +284,11 @@ def kind_of_name(name: str) -> tuple[bool, bool, bool]:
 
 def is_plural(word: str) -> bool:
     """Return whether a noun looks plural: statins, SSRIs; not Ras, diabetes, virus."""
-    if word in WORDS["irregular plurals"] or _ACRONYM_PLURAL.fullmatch(word):
+    if word.lower() in WORDS["irregular plurals"] or _ACRONYM_PLURAL.fullmatch(word):
         return True
-    is_word = len(word) >= 5 and word[1:].islower() and word.isalpha()
+    is_word = len(word) >= 4 and word[1:].islower() and word.isalpha()
     ends = word.endswith("s") and not word.endswith(_SINGULAR_ENDS)
-    return is_word and ends and word not in WORDS["singular in s"]
+    return is_word and ends and word.lower() not in WORDS["singular in s"]
 
 
 def replace_name(

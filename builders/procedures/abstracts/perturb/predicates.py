@@ -58,7 +58,7 @@ _NEUTRAL = re.compile(r"affect|alter|control|determin|govern|influenc|mediat|mod
 UNFIT_TERM = "the antonym does not fit, or stands in the sentence too"
 #: Beginnings of words for more, and for less, of something.
 _MORE = re.compile(
-    r"\b(?:more|greater|high(?:er|est)|positiv|gain|grow|grew|accelerat|activat|amplif|augment|boost|caus|doubl|elevat|elicit|enhanc|evok|facilitat|improv"
+    r"\b(?:more|greater|high(?:er|est)|positiv|aggravat|driv(?:e|ing)|drove|exacerbat|surg|worse|gain|grow|grew|accelerat|activat|amplif|augment|boost|caus|doubl|elevat|elicit|enhanc|evok|facilitat|improv"
     r"|increas|induc|initiat|potentiat|promot|provok|rais|ris(?:e|ing)|rose|stimul|strengthen"
     r"|trigger|up-?regulat)",
     re.IGNORECASE,
@@ -68,6 +68,12 @@ _LESS = re.compile(
     r"|curtail|cut|dampen|decline|declining|decreas|deplet|depress|diminish|down-?regulat|drop"
     r"|eliminat|fall|fell|halv|hamper|hinder|impair|imped|inactivat|inhibit|lessen|lower|mitigat"
     r"|prevent|protect|reduc|repress|restrain|silenc|suppress|weaken)",
+    re.IGNORECASE,
+)
+#: What says of something how it fared, but not in which direction: went up, gave, was like that of.
+_VAGUE = re.compile(
+    r"\b(?:up|down|go|goes|going|went|gone|gave|gives?|given|giving|g[eo]ts?|c[oa]mes?|coming|made"
+    r"|makes?|better|similar\w*|like|alike|same|secretagogues?)\b",
     re.IGNORECASE,
 )
 #: Letters that the forms of a term share: stimulates, stimulation.
@@ -166,7 +172,9 @@ class ReversePolarity(Strategy):
                 continue
             if any(_UNFIT.match(marked.masked, end) for end in (edit.end, marked.in_order[1].end)):
                 continue
-            if is_supported(mechanism, partial(_may_say, edit.new.lower())):
+            old = marked.masked[edit.start : edit.end]
+            says_so = (partial(_may_deny, old), partial(_stands, edit.new.lower()))
+            if any(is_supported(mechanism, says) for says in says_so):
                 yield SUPPORTED
                 continue
             yield Perturbed.of(marked.text, [edit, *fit_article(marked.text, edit.start, edit.new)])
@@ -193,11 +201,15 @@ class ReversePolarity(Strategy):
                 yield TextEdit(start, end, new.capitalize() if old[0].isupper() else new)
 
 
-def _may_say(term: str, sentence: str) -> bool:
-    """Return whether a sentence may state the relation of a term: by it, its like, or a denial."""
-    alike = next((words for words in (_MORE, _LESS) if words.search(term)), None)
-    is_stated = alike is not None and alike.search(sentence) is not None
-    return is_stated or _stands(term, sentence) or has_denial(sentence)
+def _may_deny(term: str, sentence: str) -> bool:
+    """Return whether a sentence on both entities may state the opposite of a term, or deny it.
+
+    It may if it has a word of the other direction, a denial, or a verb that alone says nothing.
+    """
+    if has_denial(sentence) or _VAGUE.search(sentence):
+        return True
+    is_more, is_less = _MORE.search(term), _LESS.search(term)
+    return bool((is_more and _LESS.search(sentence)) or (is_less and _MORE.search(sentence)))
 
 
 def _stands(term: str, sentence: str) -> bool:
@@ -255,8 +267,8 @@ class Negate(Strategy):
         elif denials not in ((), ("not",)):
             yield DENIED
         elif edit := _affirm(marked, relation) if denials else _negate(marked, relation):
-            says_otherwise = _states if denials else has_denial
-            if is_supported(mechanism, says_otherwise):
+            term = marked.masked[relation.start : relation.end]
+            if is_supported(mechanism, _states if denials else partial(_may_deny, term)):
                 yield SUPPORTED
             else:
                 yield Perturbed.of(marked.text, [edit])

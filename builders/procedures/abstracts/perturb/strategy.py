@@ -213,7 +213,7 @@ def perturb_mechanism_all(
 PARTIAL = "the sentence is about part of the cases, and its opposite may be true of others"
 #: Words of part of the cases: in some patients, often.
 PARTLY = re.compile(
-    r"(?:%|percent|per cent) of\b|\bin \d[\d.,]* ?%|\d ?(?:/|(?:out )?of(?: the)?) ?\d"
+    r"(?:%|percent|per cent) of\b|\bin \d|\d ?(?:/|(?:out )?of(?: the)?) ?\d"
     r"|\b(?:in (?:one|two|three)|thirds?|quarters?|cases|some|several|many|various|selected|certain"
     r"|few|others|often|frequently|usually|generally|typically|commonly|sometimes|occasionally"
     r"|somewhere|somewhat|part|partly|partially|mainly|largely|half|halves|subsets?|proportion"

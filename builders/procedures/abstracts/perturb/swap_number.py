@@ -148,20 +148,20 @@ class SwapNumber(Strategy):
             yield next(filter(None, reasons), NO_NUMBER)
             return
         names = {*mechanism.names, *(m.text for m in mechanism.mentions)}
-        offered = {
-            one.text: one
-            for sentence in mechanism.supporting
-            for one in find_numbers(mask_names(sentence, names))
-        }
-        stated = {
-            one.text
-            for sentence in mechanism.supporting
-            if names_both(mechanism, sentence)
-            or _PRONOUN.search(sentence)
-            or INSTEAD.search(sentence)
-            for one in find_numbers(mask_names(sentence, names))
-        }
         known = {(one.value, one.kind) for one in numbers}
+        offered: dict[str, Number] = {}
+        stated: set[str] = set()
+        for sentence in mechanism.supporting:
+            found = {one.text: one for one in find_numbers(mask_names(sentence, names))}
+            offered |= found
+            # What is said of both entities, of one by another word, or beside the same number.
+            if (
+                names_both(mechanism, sentence)
+                or _PRONOUN.search(sentence)
+                or INSTEAD.search(sentence)
+                or not known.isdisjoint((one.value, one.kind) for one in found.values())
+            ):
+                stated.update(found)
         pairs = [
             (old, new)
             for old, reason in zip(numbers, reasons, strict=True)

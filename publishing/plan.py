@@ -148,9 +148,9 @@ class RepositoryState:
     ) -> "Plan":
         """Plan to publish a version; nothing is changed.
 
-        Where the version is published already, nothing has to change as a rule: people may have
-        changed the card and other texts since. But if the data at the head are not those of the
-        newest version, as when two publishers were at work at once, all is put there again.
+        A version that is published already usually needs no change: people may have edited the card
+        and other texts since. But if it is the newest, and a file that nobody edits by hand is
+        missing or differs at the head, every file that differs is sent again.
 
         Args:
             contents: All files of the version, by path.

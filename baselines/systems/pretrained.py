@@ -340,7 +340,7 @@ def name_of_rows(rows: GoldRows) -> str:
 def encode_texts(
     texts: Sequence[str], tokenizer: Any, config: Any
 ) -> tuple[EncodedRows, Sequence[bool]]:
-    """Tokenize each text by itself, and cut it to the number of tokens that the model reads.
+    """Tokenize single texts, not pairs, each cut at the number of tokens that the model reads.
 
     Args:
         texts: n texts.
@@ -348,7 +348,7 @@ def encode_texts(
         config: The configuration of the model.
 
     Returns:
-        n rows, whose labels are all 0, and whether each text was cut.
+        n rows, whose labels are all 0 and mean nothing, and whether each text was cut.
     """
     labels = np.zeros(len(texts), np.int64)
     return _encode([texts], labels, tokenizer, config, _max_tokens_of(config), "longest_first")

@@ -63,7 +63,7 @@ class TrainingState:
 
     @classmethod
     def load(cls, folder: Path) -> tuple["TrainingState", dict[str, Any] | None]:
-        """Load the state in the folder of a run and its tensors, or make a new state without any.
+        """Load the saved state of a run and its tensors; without one, return a new state and None.
 
         Raises:
             UsageError: The file is damaged.

@@ -101,7 +101,7 @@ def check(
 
 @check()
 def manifest_is_readable(version: VersionUnderTest) -> Iterator[str]:
-    """Check that the manifest's dataset, version, configs and splits are known here."""
+    """Check that name, labels, columns, configs and splits are those that the dataset declares."""
     spec = version.builder.SPEC
     manifest = version.manifest
     if not _NUMBER.fullmatch(manifest.version):

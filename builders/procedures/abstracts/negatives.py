@@ -159,7 +159,7 @@ class MakeRows:
                 tables[DROPPED].add(kind=kind, reason=reason, n=n)
 
     def _row(self, mechanism: Mechanism, kind: str, text: str, edit: str | None) -> dict[str, Any]:
-        """Return a row in the dataset's own columns."""
+        """Return a row of the dataset; ``kind`` is ``POSITIVE`` or the kind of a negative."""
         places = find_places(text)
         names = [text[p.name_start : p.name_end] for p in places] if places else [None, None]
         return {

@@ -124,8 +124,8 @@ def sample_pattern(
         unlike: Texts that may not be drawn, each the sentences of a problem, without periods.
 
     Raises:
-        BankError: The pattern has too many combinations to go through, or a condition that nothing
-            meets.
+        BankError: The pattern has too many combinations to go through, or a condition on a relation
+            that none of its fillings is in.
     """
     space = PatternSpace(pattern, world)
     if idle := list(space.find_idle()):

@@ -91,8 +91,8 @@ def read_papers(file: PaperFile, split: SplitSentences) -> Iterator[Paper | Skip
         split: Cuts paragraphs into sentences where the file does not mark them.
 
     Yields:
-        The papers in the order of the file, and in its place what is wrong with one that cannot be
-        read: no content of a file raises an error.
+        The papers in the order of the file; a ``SkippedPaper`` stands in for one that cannot be
+        read, or for the whole file. Nothing is raised.
     """
 
     def refuse(error: RecordError, name: str) -> SkippedPaper:

@@ -11,6 +11,7 @@ cannot be read, the likelihoods choose none, or the call failed, which is counte
 Source: lm_eval 0.4.13, lighteval 0.13.0, inspect_ai 0.3.285.
 """
 
+import math
 import os
 import struct
 import zipfile
@@ -76,7 +77,8 @@ class HarnessLog:
         labels: By id of a row the id of the label that the log takes for its right one, and the
             row's group.
         run_id: What the run is known by, in whatever file: Inspect's id, else the file's hash.
-        is_whole: Whether the log's results say that all rows of the split were asked.
+        n_asked: Most rows that the run asked, by the log's results: infinite without a limit; None
+            if there are no results.
     """
 
     harness: str
@@ -92,7 +94,7 @@ class HarnessLog:
     predictions: pa.Table
     labels: Mapping[str, tuple[Any, Any]]
     run_id: str
-    is_whole: bool = False
+    n_asked: float | None = None
 
     @property
     def is_complete(self) -> bool:
@@ -216,10 +218,11 @@ def restrict_to_logs(gold: GoldRows, logs: Mapping[Path, HarnessLog]) -> tuple[G
     rows = gold.rows.filter(is_asked)
     n_left_out = len(gold.rows) - len(rows)
     for path, log in logs.items():
-        if n_left_out and log.is_whole:
+        if log.n_asked is not None and len(rows) < min(log.n_asked, len(gold.rows)):
+            asked_for = "name no limit" if log.n_asked == math.inf else f"ask {log.n_asked:,}"
             raise PredictionsError(
-                f"{path.name} has {len(rows):,} of {len(gold.rows):,} rows, but its results name "
-                "no limit: rows are missing."
+                f"{path.name} has {len(rows):,} of {len(gold.rows):,} rows, but its results "
+                f"{asked_for}: rows are missing."
             )
     description = {**gold.description, "rows": len(rows)}
     return replace(gold, rows=rows, description=description), n_left_out
@@ -300,9 +303,6 @@ def _read_lighteval(path: Path) -> HarnessLog:
         facts = about["id"], judged["reference"], judged["group"], judged["prediction"]
         rows.append(_Row(about, *facts, answer, likelihoods, has_failed))
     results = _results_of_lighteval(path)
-    n_asked = None if results is None else results["config_general"]["max_samples"]
-    if n_asked is not None and len(rows) < n_asked:
-        raise ValueError(f"{len(rows)} rows; expected {n_asked}, as its results say")
     _, _, shots = table[0]["doc"]["task_name"].rpartition("|")
     return _make_log(
         rows,
@@ -310,7 +310,7 @@ def _read_lighteval(path: Path) -> HarnessLog:
         harness="lighteval",
         model=path.parents[1].name if path.name.startswith("details_") else None,
         n_shots=int(shots),
-        is_whole=results is not None and n_asked is None,
+        n_asked=results and (results["config_general"]["max_samples"] or math.inf),
     )
 
 

@@ -374,15 +374,24 @@ def test_a_row_that_lighteval_asked_is_missed(log, small, tmp_path):
         made.mkdir(parents=True)
     path = log(lighteval_log, 9, folder=folder)
     name = f"results_{path.stem.rpartition('_')[2]}.json"
-    for n_asked in (9, None, 10):
+    for n_asked, message in ((9, None), (None, "name no limit"), (10, "ask 10")):
         (results / name).write_text(json.dumps({"config_general": {"max_samples": n_asked}}))
-        if n_asked != 10:
-            assert read_log(path).is_complete
-        if n_asked is None:
-            with pytest.raises(PredictionsError, match=r"has 9 of .* its results name no limit"):
+        assert read_log(path).is_complete
+        if message is None:
+            assert nlihub.score(path, str(small))
+        else:
+            with pytest.raises(PredictionsError, match=f"has 9 of .* its results {message}"):
                 nlihub.score(path, str(small))
-    with pytest.raises(PredictionsError, match="9 rows; expected 10"):
-        read_log(path)
+
+
+def test_lighteval_may_ask_for_more_rows_than_there_are(log, small, tmp_path, version):
+    folder, results = tmp_path / "out/details/m/date", tmp_path / "out/results/m"
+    for made in (folder, results):
+        made.mkdir(parents=True)
+    path = log(lighteval_log, len(version), folder=folder)
+    asked = json.dumps({"config_general": {"max_samples": len(version) + 1}})
+    (results / f"results_{path.stem.rpartition('_')[2]}.json").write_text(asked)
+    assert nlihub.score(path, str(small))
 
 
 def test_one_run_in_two_files_is_refused(small, log, tmp_path):

@@ -133,7 +133,8 @@ class SystemTable:
 
     def __str__(self) -> str:
         lines = [describe_dataset(self.dataset)]
-        lines += [f"{name}: {', '.join(files)}" for name, files in self.systems.items()]
+        named = ((name, files) for name, files in self.systems.items() if [*files] != [name])
+        lines += [f"{name}: {', '.join(files)}" for name, files in named]
         for table in self._tables():
             lines += [*["", table.title] * bool(table.title), "", table.as_text()]
         lines += ["", *textwrap.wrap(self._legend("*"), 100)]

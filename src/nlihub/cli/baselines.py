@@ -611,18 +611,18 @@ def prompt_command(
     folder: From = None,
     as_json: Json = False,
 ) -> None:
-    """Show the prompt about a row, exactly as a language model is sent it.
+    """Show the prompt for a row, exactly as a language model receives it.
 
-    The text is what a model without a chat template reads; --json has the chat's messages too.
+    The text is for models without a chat template; --json has the chat messages too.
 
     Args:
         dataset: A dataset, built folder or file; :SPLIT may follow.
         form: Form of the prompt.
-        shots: 0, or the number of labels: an exemplar of each.
+        shots: Number of exemplars: 0, or one for each label.
         row: Row to ask about; default the first.
-        shots_from: Rows to draw exemplars from; default those that the dataset declares
-            (scinli/human), else the validation split.
-        seed: Seed of the draw.
+        shots_from: Rows to draw exemplars from; default the dataset's own choice (scinli/human), or
+            the validation split.
+        seed: Seed for drawing exemplars.
     """
     from ..baselines.systems.prompting.ask import show_prompt
 
@@ -661,7 +661,7 @@ def report_command(
     output: Annotated[Path, Parameter(alias="-o", metavar="FOLDER")],
     as_json: Json = False,
 ) -> None:
-    """Report on runs: means over seeds, tests, the papers' numbers beside ours, pictures.
+    """Report on runs: means over seeds, tests, the papers' numbers beside yours, and pictures.
 
     Args:
         runs: Folders of runs, at any depth.
@@ -683,14 +683,14 @@ def push_command(
     benchmark: Version | None = None,
     as_json: Json = False,
 ) -> None:
-    """Publish a fine-tuned model on the Hub, with a card that has its results.
+    """Publish a fine-tuned model on the Hub, with its results on the card.
 
     Args:
-        run: Folder of a run that is done.
+        run: Folder of a finished run.
         repo: Repository on the Hub.
         private: Make it private if it is new.
         license_id: Licence of the weights, e.g. apache-2.0.
-        benchmark: Published version on which the accuracies count.
+        benchmark: Published version that the accuracies are reported for.
     """
     from ..hub import publish_model
 

@@ -64,7 +64,7 @@ def stats_command(
     """Compute the statistics of a dataset, as in the tables of the papers.
 
     Rows by split, domain and class; words; word overlap; vocabulary by domain; leakage and repeats;
-    for adversarial negatives, the distance from their positives by category.
+    for adversarial negatives, how many categories a mechanism has.
 
     --probe warns of labels and categories that the hypothesis alone reveals; it takes up to half a
     minute, and needs nlihub[baselines].

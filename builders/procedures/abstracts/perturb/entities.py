@@ -46,7 +46,6 @@ from .names import (
     find_name,
     fold_text,
     is_plural,
-    lists_both,
     mark_names,
     names_both,
     names_of_both,
@@ -575,7 +574,7 @@ def _is_one_way(text: str, mechanism: Mechanism, conclusion: MarkedSentence) -> 
         return False
     first, second = marked.in_order
     between = marked.masked[first.end : second.start]
-    if lists_both(mechanism, text):
+    if between in (" and ", " or ", "/"):
         return True
     if _BACK.search(marked.masked, second.end, second.end + _NEAR):
         return False

@@ -142,15 +142,6 @@ def names_both(mechanism: Mechanism, text: str) -> bool:
     return all(any(map(stands, names)) for names in names_of_both(mechanism))
 
 
-def lists_both(mechanism: Mechanism, text: str) -> bool:
-    """Return whether a text names each entity beside the other: A and B, A or B, A/B."""
-    marked = mark_names(text, mechanism.names)
-    if marked is None:
-        return False
-    first, second = marked.in_order
-    return text[first.end : second.start] in (" and ", " or ", "/")
-
-
 def find_places(text: str) -> tuple[EntityPlace, EntityPlace] | None:
     """Find the places of regulator and regulated entity; None where markers are malformed."""
     found = [match for pattern in _PLACES if (match := pattern.search(text))]

@@ -58,19 +58,21 @@ _NEUTRAL = re.compile(r"affect|alter|control|determin|govern|influenc|mediat|mod
 UNFIT_TERM = "the antonym does not fit, or stands in the sentence too"
 #: Beginnings of words for more, and for less, of something.
 _MORE = re.compile(
-    r"\b(?:more|greater|high(?:er|est)|positiv|aggravat|driv(?:e|ing)|drove|exacerbat|surg|worse|gain|grow|grew|accelerat|activat|amplif|augment|boost|caus|doubl|elevat|elicit|enhanc|evok|facilitat|improv"
-    r"|increas|induc|initiat|potentiat|promot|provok|rais|ris(?:e|ing)|rose|stimul|strengthen"
-    r"|trigger|up-?regulat)",
+    r"\b(?:accelerat|activat|aggravat|amplif|augment|boost|caus|doubl|driv(?:e|ing)|drove"
+    r"|elevat|elicit|enhanc|evok|exacerbat|facilitat|gain(?:s|ed)?\b|greater|grew|grows\b"
+    r"|high(?:er|est)|improv|increas|induc|initiat|more\b|positiv|potentiat|promot|provok|rais|ris(?:e|ing)"
+    r"|rose|stimul|strengthen|surges?\b|trigger|up-?regulat|worse)",
     re.IGNORECASE,
 )
 _LESS = re.compile(
-    r"\b(?:less|few|negativ|loss|lost|shr[iau]nk|abat|abolish|abrogat|alleviat|ameliorat|antagoni|attenuat|block|blunt|counteract|curb"
-    r"|curtail|cut|dampen|decline|declining|decreas|deplet|depress|diminish|down-?regulat|drop"
-    r"|eliminat|fall|fell|halv|hamper|hinder|impair|imped|inactivat|inhibit|lessen|lower|mitigat"
-    r"|prevent|protect|reduc|repress|restrain|silenc|suppress|weaken)",
+    r"\b(?:abat|abolish|abrogat|alleviat|ameliorat|antagoni|attenuat|block|blunt|counteract"
+    r"|curb|curtail|cut|dampen|decline|declining|decreas|deplet|depress|diminish"
+    r"|down-?regulat|drop|eliminat|fall|fell|few|halv|hamper|hinder|impair|imped|inactivat"
+    r"|inhibit|less\b|lessen|loss|lost|lower|mitigat|negativ|prevent|protect|reduc|repress"
+    r"|restrain|shr[iau]nk|silenc|suppress|weaken)",
     re.IGNORECASE,
 )
-#: What says of something how it fared, but not in which direction: went up, gave, was like that of.
+#: Everyday words that may state a change of any direction: went up, gave, was similar.
 _VAGUE = re.compile(
     r"\b(?:up|down|go|goes|going|went|gone|gave|gives?|given|giving|g[eo]ts?|c[oa]mes?|coming|made"
     r"|makes?|better|similar\w*|like|alike|same|secretagogues?)\b",

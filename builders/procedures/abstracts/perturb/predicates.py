@@ -60,7 +60,8 @@ UNFIT_TERM = "the antonym does not fit, or stands in the sentence too"
 _MORE = re.compile(
     r"\b(?:accelerat|activat|aggravat|amplif|augment|boost|caus|doubl|driv(?:e|ing)|drove"
     r"|elevat|elicit|enhanc|evok|exacerbat|facilitat|gain(?:s|ed)?\b|greater|grew|grows\b"
-    r"|high(?:er|est)|improv|increas|induc|initiat|more\b|positiv|potentiat|promot|provok|rais|ris(?:e|ing)"
+    r"|high(?:er|est)|improv|increas|induc"
+    r"|initiat|more\b|positiv|potentiat|promot|provok|rais|ris(?:e|ing)"
     r"|rose|stimul|strengthen|surges?\b|trigger|up-?regulat|worse)",
     re.IGNORECASE,
 )
